@@ -154,7 +154,7 @@ static sl_status read_units(symlaw_discovery *f, const char *list) {
         sl_snprintf(plain[i], sizeof plain[i], "x%d", i + 1);
         names[i] = f->names.names ? f->names.names[i] : plain[i];
     }
-    return sl_commands__units(&f->units_known, &f->units, list, names, f->names.count, "y");
+    return sl_data_units_known(&f->units_known, &f->units, list, names, f->names.count, "y");
 }
 
 static sl_status find(symlaw_discovery *f, const symlaw_model *model, const sl_problem *p,
@@ -295,17 +295,8 @@ double symlaw_discovery_constant(const symlaw_discovery *f, int64_t i, int k, do
     return there ? c->value[k] : NAN;
 }
 
-const char *sl_commands__cut_name(sl_cut cut) {
-    switch (cut) {
-    case SL_CUT_NONE: break;
-    case SL_CUT_TIME: return "time";
-    case SL_CUT_CANCEL: return "cancel";
-    }
-    return "";
-}
-
 const char *symlaw_discovery_cut(const symlaw_discovery *f) {
-    return f ? sl_commands__cut_name(f->discovery->cut) : "";
+    return f ? sl_discover_cut_name(f->discovery->cut) : "";
 }
 
 static sl_status write_json(char **json, const symlaw_discovery *f) {
@@ -313,8 +304,8 @@ static sl_status write_json(char **json, const symlaw_discovery *f) {
     sl_status st;
     sl_str s = { 0 };
     sl_io_json_open(&s, NULL, '{');
-    SL_GO(
-        sl_commands__found_json(&s, f->discovery, &f->names, f->units_known, f->discovery->count));
+    SL_GO(sl_report_candidates_json(&s, f->discovery, &f->names, f->units_known,
+                                    f->discovery->count));
     sl_io_json_close(&s, '}');
     SL_GO(sl_str_status(&s));
     *json = s.text;

@@ -42,22 +42,11 @@ int symlaw_model_inputs(const symlaw_model *m) {
     return m ? sl_infer_about(m->infer)->variables : 0;
 }
 
-void sl_commands__model_json(sl_str *s, const sl_infer *m) {
-    const sl_infer_info *i = sl_infer_about(m);
-    sl_io_json_add_text(s, "path", i->path);
-    sl_io_json_add_text(s, "hash", i->hash);
-    sl_io_json_add_int(s, "step", i->step);
-    sl_io_json_add_int(s, "parameters", i->model->count);
-    sl_io_json_add_int(s, "inputs", i->variables);
-    sl_io_json_add_int(s, "points", i->points);
-    sl_io_json_add_text(s, "warning", i->warning); // null: none
-}
-
 static sl_status about(char **json, const symlaw_model *m) {
     if (!json || !m) return sl_fail(SL_EINVAL, "symlaw_model_about: json or model is NULL");
     sl_str s = { 0 };
     sl_io_json_open(&s, NULL, '{');
-    sl_commands__model_json(&s, m->infer);
+    sl_report_model_json(&s, m->infer);
     sl_str_add(&s, ",\"config\":"); // an object as it stands in the checkpoint
     sl_str_add(&s, sl_infer_about(m->infer)->config);
     sl_io_json_close(&s, '}');

@@ -289,6 +289,15 @@ int32_t sl_utf8_read(const char *text, size_t n, int *used);
 #define SL_REAL_TEXT_MAX 32 // -2.2250738585072014e-308 has 24 characters
 int sl_real_text(char text[SL_REAL_TEXT_MAX], double value);
 
+/* A copy of the text in a that a terminal will not obey and a comment can hold: controls are blanks,
+ * bytes that are not UTF-8 are U+FFFD. NULL without memory. */
+const char *sl_text_visible(sl_arena *a, const char *text);
+/* Appends the text as one word for a shell, in quotes where it needs them. */
+void sl_str_add_word(sl_str *s, const char *text);
+/* Appends the line of `text` around byte `offset`, and below it a caret: two lines without a newline
+ * at the end. */
+void sl_str_add_excerpt(sl_str *s, const char *text, size_t offset);
+
 /* 12345678 -> "12,345,678" in a caller's buffer, which is returned. */
 const char *sl_group_digits(char buffer[32], int64_t n);
 

@@ -142,7 +142,7 @@ static sl_status open_direct(sl_file *f, const struct stat *s) {
         f->fd = open_again(f->shown, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK, 0);
         if (f->fd >= 0 || errno != ENXIO || !S_ISFIFO(s->st_mode)) break;
         if (sl_clock() - start > reader_seconds)
-            return sl_fail(SL_EIO, "cannot write %s: it is a pipe that nobody reads", f->shown);
+            return sl_fail(SL_EIO, "cannot write %s: it is a pipe without a reader", f->shown);
         nanosleep(&pause, NULL);
     }
     if (f->fd < 0) return fail_create(f->shown, errno);

@@ -33,7 +33,7 @@ static void on_signal(int number) {
 /* Nobody reads any more. A person who typed `| head` wanted that and is not bothered; a log should
  * say why its program ended. Ends by the signal all the same, as shells expect. */
 static void on_closed_pipe(int number) {
-    static const char says[] = "symlaw: the output was closed by who read it (Broken pipe)\n";
+    static const char says[] = "symlaw: output pipe closed\n";
     if (!isatty(STDERR_FILENO)) {
         ssize_t ignored = write(STDERR_FILENO, says, sizeof says - 1);
         (void)ignored;

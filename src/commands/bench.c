@@ -212,7 +212,7 @@ static sl_status time_steps(sl_commands__run *run, const sl_commands__setup *s, 
     const double pairs = (double)s->config.train.batch;
     const double paper = 1e-9 * pairs * t.plan.flops_pair_paper / t.median;
     const double executed = 1e-9 * pairs * t.plan.flops_pair / t.median;
-    const double share = sl_commands__peak_share(1e9 * executed, peak);
+    const double share = sl_report_peak_share(1e9 * executed, peak);
     const int64_t resident = resident_bytes();
     sl_io_json_add_int(result, "parameters", s->model->count);
     sl_io_json_add_int(result, "threads", s->threads);
@@ -232,17 +232,17 @@ static sl_status time_steps(sl_commands__run *run, const sl_commands__setup *s, 
     sl_str *o = &run->output;
     char a[32], part[40] = "";
     if (share <= 1) sl_snprintf(part, sizeof part, "; share %.2f", share); // not if it is NaN
-    sl_commands__line(o, "model", "%s parameters; %d thread%s, %d lanes, chunks of %d pairs",
-                      sl_group_digits(a, s->model->count), s->threads, s->threads == 1 ? "" : "s",
-                      t.plan.lanes, t.plan.chunk);
-    sl_commands__line(o, "step", "%.1f ms in the middle, %.1f at best; %.1f pairs/s",
-                      1e3 * t.median, 1e3 * t.best, pairs / t.median);
-    sl_commands__line(o, "GFLOP/s", "%.1f as the paper counts, %.1f executed", paper, executed);
-    sl_commands__line(o, "machine", "%.1f GFLOP/s in products of matrices%s", 1e-9 * peak, part);
-    sl_commands__line(o, "memory", "%.1f MB at most, %.1f planned, %.1f resident",
-                      1e-6 * (double)t.peak_bytes, 1e-6 * (double)t.planned_bytes,
-                      1e-6 * (double)resident);
-    sl_commands__line(o, "loss", "%.4f nats per token", t.loss);
+    sl_report_line(o, "model", "%s parameters; %d thread%s, %d lanes, chunks of %d pairs",
+                   sl_group_digits(a, s->model->count), s->threads, s->threads == 1 ? "" : "s",
+                   t.plan.lanes, t.plan.chunk);
+    sl_report_line(o, "step", "median %.1f ms, best %.1f ms; %.1f pairs/s", 1e3 * t.median,
+                   1e3 * t.best, pairs / t.median);
+    sl_report_line(o, "GFLOP/s", "%.1f as the paper counts, %.1f executed", paper, executed);
+    sl_report_line(o, "machine", "%.1f GFLOP/s in products of matrices%s", 1e-9 * peak, part);
+    sl_report_line(o, "memory", "%.1f MB peak, %.1f planned, %.1f resident",
+                   1e-6 * (double)t.peak_bytes, 1e-6 * (double)t.planned_bytes,
+                   1e-6 * (double)resident);
+    sl_report_line(o, "loss", "%.4f nats per token", t.loss);
     st = sl_commands__output(run);
 done:
     sl_par_pool_free(pool);

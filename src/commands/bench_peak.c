@@ -55,8 +55,3 @@ done:
     sl_free(s.numbers);
     return st;
 }
-
-double sl_commands__peak_share(double rate, double peak) {
-    const double share = rate / peak;
-    return share > 0 && share <= 1 ? share : NAN;
-}

@@ -188,22 +188,23 @@ static void tell(sl_commands__run *run, const bench *b, sum *s, sl_str *result) 
 
     sl_str *o = &run->output;
     char a[32];
-    sl_commands__line(o, "model", "%s parameters, %s; %d thread%s", sl_group_digits(a, parameters),
-                      *sl_infer_about(b->model)->path ? sl_infer_about(b->model)->path
-                                                      : "random weights",
-                      sl_par_pool_threads(b->pool), sl_par_pool_threads(b->pool) == 1 ? "" : "s");
-    sl_commands__line(o, "samples", "%lld of %.1f tokens in %.1f ms in the middle, %.1f at best",
-                      (long long)b->samples, (double)s->cost.tokens / per_sample, 1e3 * median,
-                      1e3 * best);
-    sl_commands__line(o, "parts", "%.1f ms to encode, %.1f to decode",
-                      1e3 * s->cost.encode / rounds, 1e3 * s->cost.decode / rounds);
-    sl_commands__line(o, "rate", "%.0f samples/s, %.0f tokens/s", per_sample / total,
-                      (double)s->cost.tokens / total);
-    sl_commands__line(o, "rows",
-                      "%.0f computed for %.0f tokens: shared prefixes save a factor of %.2f",
-                      (double)s->cost.rows / rounds, (double)s->cost.tokens / rounds, shared);
-    sl_commands__line(o, "ended", "%.1f %%; those that leave early save a factor of %.2f",
-                      100 * (double)s->ended / per_sample, left);
+    sl_report_line(o, "model", "%s parameters, %s; %d thread%s", sl_group_digits(a, parameters),
+                   *sl_infer_about(b->model)->path ? sl_infer_about(b->model)->path
+                                                   : "random weights",
+                   sl_par_pool_threads(b->pool), sl_par_pool_threads(b->pool) == 1 ? "" : "s");
+    sl_report_line(o, "samples", "%lld of %.1f tokens, median %.1f ms, best %.1f ms",
+                   (long long)b->samples, (double)s->cost.tokens / per_sample, 1e3 * median,
+                   1e3 * best);
+    sl_report_line(o, "parts", "%.1f ms to encode, %.1f to decode", 1e3 * s->cost.encode / rounds,
+                   1e3 * s->cost.decode / rounds);
+    sl_report_line(o, "rate", "%.0f samples/s, %.0f tokens/s", per_sample / total,
+                   (double)s->cost.tokens / total);
+    sl_report_line(o, "rows",
+                   "%.0f computed for %.0f tokens: shared prefixes save a factor of %.2f",
+                   (double)s->cost.rows / rounds, (double)s->cost.tokens / rounds, shared);
+    sl_report_line(o, "ended",
+                   "%.1f %% before the last token; leaving them out saves a factor of %.2f",
+                   100 * (double)s->ended / per_sample, left);
 }
 
 sl_status sl_commands__bench_sample(sl_commands__run *run, sl_str *result) {

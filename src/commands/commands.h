@@ -12,6 +12,7 @@
 #include "infer/infer.h"
 #include "io/io.h"
 #include "pairs/pairs.h"
+#include "report/report.h"
 #include "search/search.h"
 #include "train/train.h"
 #include "universe/universe.h"
@@ -354,10 +355,6 @@ typedef struct sl_commands__listing {
 SL_NODISCARD sl_status sl_commands__list(int64_t *listed, sl_commands__run *run,
                                          const sl_commands__listing *l);
 
-/* What became of the candidates of each level: members of an object, and a table for people. */
-void sl_commands__count_json(sl_str *s, const sl_universe *u);
-void sl_commands__count_table(sl_str *s, const sl_universe *u);
-
 /* ---------------------------------------------------------------- pairs --------------------- */
 
 /* How pairs are written.    id      name */
@@ -384,30 +381,12 @@ typedef struct sl_commands__export {
 SL_NODISCARD sl_status sl_commands__export_pairs(sl_commands__run *run, sl_pool *pool,
                                             const sl_commands__export *x);
 
-/* Appends one pair for people. */
-SL_NODISCARD sl_status sl_commands__pretty(sl_str *s, sl_arena *scratch, const sl_pairs *pairs,
-                                      const sl_pair *p);
-/* Appends y over each variable that the expression uses, as characters. */
-SL_NODISCARD sl_status sl_commands__plot(sl_str *s, sl_arena *scratch, const sl_pair *p);
-
-/* What names a configuration: members of an object, and a table for people. hash[i] is of the first
- * SL_COMMANDS__HASHED pairs of split i, or "". */
-enum { SL_COMMANDS__HASHED = 1000 };
-typedef struct sl_commands__identity {
-    const sl_pairs *pairs;
-    char hash[SL_SPLIT_COUNT][33];
-} sl_commands__identity;
 /* hashes: of all splits that have pairs; they take as long as making a thousand pairs of each. */
-SL_NODISCARD sl_status sl_commands__identify(sl_commands__identity *out, sl_pool *pool, const sl_pairs *p,
+SL_NODISCARD sl_status sl_commands__identify(sl_report_identity *out, sl_pool *pool, const sl_pairs *p,
                                         bool hashes);
-void sl_commands__identity_json(sl_str *s, const sl_commands__identity *id);
-void sl_commands__identity_table(sl_str *s, const sl_commands__run *run, const sl_commands__identity *id);
-
-/* Are the draws what they should be? */
-bool sl_commands__stats_good(const sl_pairs_stats *stats);
-void sl_commands__stats_json(sl_str *s, const sl_pairs_stats *stats, const sl_entropy *entropy);
-void sl_commands__entropy_json(sl_str *s, const sl_entropy *e); // a member, "entropy"
-void sl_commands__stats_table(sl_str *s, const sl_pairs_stats *stats, const sl_entropy *entropy);
+/* Appends " --points 32 ...": the options that have to be given to have the same pairs; nothing where
+ * they are the defaults. */
+void sl_commands__pairs_command(sl_str *s, const sl_commands__run *run);
 
 /* Checks the pairs of a file; *ok when it has some and none of them is bad. Prints at most `shown`
  * bad lines and as many notes. */
@@ -483,25 +462,6 @@ SL_NODISCARD sl_status sl_commands__eval_budgets(double out[SL_EVAL_MAX_BUDGETS]
                                             sl_commands__run *run);
 sl_search_grammar sl_commands__eval_grammar(const sl_commands__problems *p);
 
-/* What came out, and of what. judgements: problem by problem, seed by seed. */
-typedef struct sl_commands__report {
-    const sl_infer *model; // NULL: none was asked
-    const char *search;    // "model", "exhaustive", "both"
-    const sl_commands__problems *problems;
-    const sl_eval_summary *summary;
-    const sl_judgement *judgements;
-    sl_eval_candidates candidates;
-    int64_t seed;   // the first one
-    double timeout; // seconds a problem; 0: none
-} sl_commands__report;
-/* For programs: members of an object; for people: tables. */
-void sl_commands__report_json(sl_str *s, const sl_commands__report *r);
-void sl_commands__report_table(sl_str *s, const sl_commands__report *r);
-
-/* The file gets a line for each problem, in their order: what the first seed found. Then it appears,
- * and *file is NULL. */
-SL_NODISCARD sl_status sl_commands__predictions_write(sl_file **file, const sl_commands__report *r);
-
 /* ---------------------------------------------------------------- speed --------------------- */
 
 /* `symlaw bench sample`. */
@@ -514,13 +474,6 @@ SL_NODISCARD sl_status sl_commands__gemm_rate(double *out, sl_pool *pool, int n,
 /* Large enough for the rate to be the machine's, and so short that on a busy one some products are not
  * interrupted: a millisecond. (With 1024 a machine of load 15 shows a fourth of what it can.) */
 enum { SL_COMMANDS__SQUARE = 384 };
-/* The part of that which work at `rate` FLOP/s, as executed, is; NaN where it is above 1: then the
- * machine was busy with something else while it was measured, and nothing is known. */
-double sl_commands__peak_share(double rate, double peak);
-
-/* For people: the parts of a plan's memory, in MB; for programs: members of an object. */
-void sl_commands__plan_json(sl_str *s, const sl_train_plan *p);
-void sl_commands__memory_table(sl_str *s, const sl_train_plan *p);
 /* SL_ELIMIT with what to do about it if the plan is past --max-memory or what is free. */
 SL_NODISCARD sl_status sl_commands__memory_check(const sl_train_plan *p, const sl_commands__run *run);
 
@@ -534,12 +487,6 @@ SL_NODISCARD sl_status sl_commands__info_plan(sl_commands__run *run, const char 
  * paper's, with a note, where the set cannot be built. */
 SL_NODISCARD sl_status sl_commands__plan_make(sl_train_plan *out, const sl_commands__run *run,
                                          sl_commands__setup *u, double tokens);
-/* The parameter table of a model, a line each. */
-void sl_commands__tensor_table(sl_str *s, const sl_model *m);
-void sl_commands__tensor_json(sl_str *s, const sl_model *m);
-
-/* Appends a line of a table for people: "  name       text\n". */
-SL_PRINTF(3, 4) void sl_commands__line(sl_str *s, const char *name, const char *format, ...);
 
 /* ---------------------------------------------------------------- discovery ----------------- */
 
@@ -578,26 +525,6 @@ SL_NODISCARD sl_status sl_commands__find(sl_discovery **out, const sl_commands__
 /* Options of the formulas: --ops, --max-size, --max-memory. */
 SL_NODISCARD sl_status sl_commands__search_options(sl_search_options *out, const sl_commands__run *run);
 
-/* What the command has found, and in what. */
-typedef struct sl_commands__finding {
-    const sl_infer *model;       // NULL: it was not asked
-    const char *model_note;      // then: why
-    const char *file;            // as it was given
-    const sl_table *table;       // NULL: it was not read to its end
-    bool constant;               // the target is the same in every row
-    const sl_discovery *found;   // NULL as well
-    sl_names names;              // of inputs, fit for a terminal
-    const char *target;
-    const sl_units *units;       // NULL: not known
-    double read_seconds;
-    uint64_t seed;
-    int64_t top; // candidates to show
-    bool all;    // every one of them
-} sl_commands__finding;
-
-/* Members of an object: the model; candidates 0 .. top - 1 and what they cost; all of it. */
-void sl_commands__model_json(sl_str *s, const sl_infer *m);
-
 /* *out := the value of --model, or what the environment names, or the default, which then count as
  * given: the result records it. */
 SL_NODISCARD sl_status sl_commands__model_named(const char **out, sl_commands__run *run);
@@ -615,41 +542,8 @@ SL_NODISCARD sl_status sl_commands__model_search(sl_str *found, sl_str *looked, 
 bool sl_commands__code_folder(char folder[PATH_MAX]);
 /* Adds to a failure of opening it that it was the default model. */
 SL_NODISCARD sl_status sl_commands__with_default(sl_status st);
-/* units NULL: not known. */
-SL_NODISCARD sl_status sl_commands__found_json(sl_str *s, const sl_discovery *d, const sl_names *names,
-                                          const sl_units *units, int64_t top);
-SL_NODISCARD sl_status sl_commands__finding_json(sl_str *s, const sl_commands__finding *f);
-/* For people: the best formula with its figures, the next ones, what was done. */
-SL_NODISCARD sl_status sl_commands__finding_table(sl_str *s, const sl_commands__finding *f);
-/* The best formula alone, to be pasted. */
-SL_NODISCARD sl_status sl_commands__finding_paste(sl_str *s, const sl_commands__finding *f,
-                                             sl_format format);
-/* Adds units of a list (NULL: none) to those known; *out := them, or NULL where none is known. */
-SL_NODISCARD sl_status sl_commands__units(const sl_units **out, sl_units *units, const char *list,
-                                     const char *const *names, int inputs, const char *target);
-SL_NODISCARD sl_status sl_commands__constant_units(sl_fit_dimensions *out, sl_arena *scratch,
-                                              const sl_candidate *c, const sl_units *units);
-/* Appends a line about the columns' units. */
-SL_NODISCARD sl_status sl_commands__add_units(sl_str *s, const sl_units *u, const sl_names *names,
-                                         const char *target);
-/* Every candidate as a row of CSV. */
-SL_NODISCARD sl_status sl_commands__finding_csv(sl_str *s, const sl_commands__finding *f);
-/* Lines below the table: what was done, and with which data. */
-SL_NODISCARD sl_status sl_commands__finding_work(sl_str *s, const sl_commands__finding *f);
-/* Appends variable v as formulas spell it: in backticks where its name is no word. */
-SL_NODISCARD sl_status sl_commands__add_variable(sl_str *s, int v, const sl_names *names);
-/* Sentences about the data, for who sees no table: each is a note. */
-void sl_commands__finding_notes(const sl_commands__listener *l, const sl_commands__finding *f);
-/* Has it a formula that can be written? Not with a constant that overflowed, which is never real. */
-bool sl_commands__can_print(const sl_candidate *c);
-/* "", "time" or "cancel". */
-const char *sl_commands__cut_name(sl_cut cut);
 
 /* ---------------------------------------------------------------- text ---------------------- */
-
-/* A copy of the text in a that a terminal will not obey and a comment can hold: controls are blanks,
- * bytes that are no UTF-8 are U+FFFD. NULL without memory. */
-const char *sl_commands__visible(sl_arena *a, const char *text);
 
 /* Reads an expression that an option gave. `what` names it in the message ("--find"); the place of
  * a mistake is also told as an excerpt. */
@@ -657,11 +551,5 @@ SL_NODISCARD sl_status sl_commands__read_expr(const sl_node **out, sl_commands__
                                          const char *text, sl_format format, const sl_names *names);
 /* "a,b" to names in the run's arena; NULL and any number leave *out without names. */
 SL_NODISCARD sl_status sl_commands__read_names(sl_names *out, sl_commands__run *run, const char *text);
-
-/* Appends the text as one word for a shell, in quotes where it needs them. */
-void sl_commands__add_word(sl_str *s, const char *text);
-
-/* The line of `text` around byte `offset`, and below it a caret: two lines, no newline behind. */
-void sl_commands__excerpt(sl_str *s, const char *text, size_t offset);
 
 #endif

@@ -76,8 +76,8 @@ static const char help[] =
     "constants and powers, for up to 16 inputs; it needs no model and most laws\n"
     "take it milliseconds. Where it finds nothing within the noise, a model is\n"
     "asked for samples; their constants are fitted, and parts of them join a second\n"
-    "search. Constants close to whole numbers or small fractions become them where\n"
-    "that costs nothing.\n"
+    "search. Constants near integers or small fractions are rounded when the fit\n"
+    "does not worsen.\n"
     "\n"
     "A small model comes with the program. Larger ones come from \"symlaw train\":\n"
     "name one with --model, or once and for all with the variable SYMLAW_MODEL.\n"
@@ -247,7 +247,7 @@ static sl_status read_table(sl_table *out, bool *late, const sl_commands__run *r
     if (!*late) return st;
     sl_commands__note(
         &run->listener,
-        "nothing was found: the time limit of %g s was over while %.200s was read, at row "
+        "nothing was found: the time limit of %g s was reached while reading %.200s, at row "
         "%lld",
         timeout, path, (long long)r.rows);
     return SL_OK;
@@ -260,14 +260,14 @@ static bool is_constant(const sl_table *t) {
 }
 
 /* Names that a terminal and a comment can take. */
-static sl_status take_names(sl_commands__finding *f, sl_arena *a, const sl_table *t) {
+static sl_status take_names(sl_report_discovery *f, sl_arena *a, const sl_table *t) {
     const char **names = sl_arena_alloc(a, SL_DATA_MAX_INPUTS * sizeof *names);
     bool good = names;
     for (int i = 0; i < t->inputs && good; i++) {
-        names[i] = sl_commands__visible(a, t->names[i]);
+        names[i] = sl_text_visible(a, t->names[i]);
         good = names[i];
     }
-    f->target = good ? sl_commands__visible(a, t->target) : NULL;
+    f->target = good ? sl_text_visible(a, t->target) : NULL;
     if (!f->target) return sl_fail(SL_ENOMEM, "no memory for names of columns");
     f->names = (sl_names){ names, t->inputs };
     return SL_OK;
@@ -298,34 +298,26 @@ static sl_status write_file(sl_file **file, sl_str *s) {
     return sl_file_commit(file);
 }
 
-static sl_status draw(sl_file **file, bool html, const sl_commands__finding *f) {
-    const sl_problem p = sl_data_table_problem(f->table);
-    const char *base = strrchr(f->file, '/');
-    const sl_picture picture = { .problem = &p,
-                                 .discovery = f->found,
-                                 .names = &f->names,
-                                 .target = f->target,
-                                 .title = base ? base + 1 : f->file,
-                                 .html = html,
-                                 .top = (int)SL_MIN(f->top, f->found->ranked) };
+static sl_status draw(sl_file **file, bool html, const sl_report_discovery *f) {
     sl_str s = { 0 };
-    sl_status st = sl_discover_picture_draw(&s, &picture);
+    sl_status st = sl_report_discovery_picture(&s, f, html);
     if (st == SL_OK) st = write_file(file, &s);
     sl_str_clear(&s);
     return st;
 }
 
-static sl_status write_candidates(sl_file **file, const sl_commands__finding *f) {
+static sl_status write_candidates(sl_file **file, const sl_report_discovery *f) {
     sl_str s = { 0 };
-    sl_status st = sl_commands__finding_csv(&s, f);
+    sl_status st = sl_report_discovery_csv(&s, f);
     if (st == SL_OK) st = write_file(file, &s);
     sl_str_clear(&s);
     return st;
 }
 
-static void write_beside(sl_commands__run *run, beside *b, const sl_commands__finding *f) {
-    if (!f->found) return;
-    if (b->plot && f->found->ranked > 0) sl_commands__fail_late(run, draw(&b->plot, b->html, f));
+static void write_beside(sl_commands__run *run, beside *b, const sl_report_discovery *f) {
+    if (!f->discovery) return;
+    if (b->plot && f->discovery->ranked > 0)
+        sl_commands__fail_late(run, draw(&b->plot, b->html, f));
     if (b->candidates) sl_commands__fail_late(run, write_candidates(&b->candidates, f));
 }
 
@@ -350,7 +342,7 @@ static sl_status open_late(const sl_infer **out, void *payload) {
     if (st != SL_OK) {
         sl_api__keep_line(m->line);
         m->note = m->line;
-        sl_commands__note(&m->run->listener, "the model was not asked: %s", m->line);
+        sl_commands__note(&m->run->listener, "the model was not used: %s", m->line);
         return SL_OK;
     }
     *out = m->model;
@@ -371,17 +363,17 @@ static sl_status find_model(source *m, sl_commands__run *run, int search) {
     const bool told = value(run, OPT_MODEL)->told || (named && *named);
     m->run = run;
     if (search == SL_DISCOVER_EXHAUSTIVE) {
-        m->note = "not asked: --search exhaustive";
+        m->note = "not used: --search exhaustive";
         if (!value(run, OPT_MODEL)->told) return SL_OK;
         return sl_fail(SL_EINVAL,
                        "--model names a model and --search exhaustive asks none; give one of them");
     }
     if (search == SL_DISCOVER_BOTH && !told && !has_default()) {
-        m->note = "none at hand; \"symlaw train\" makes one";
+        m->note = "none found; \"symlaw train\" makes one";
         return SL_OK;
     }
     SL_TRY(sl_commands__model_named(&m->path, run));
-    m->note = "not asked: the search has found the formula";
+    m->note = "not used: the search found the formula";
     if (!told && search == SL_DISCOVER_BOTH) return SL_OK; // when it is needed
     SL_TRY(sl_commands__model_open(&m->model, run, m->path));
     return sl_commands__model_notes(&run->listener, m->model);
@@ -389,13 +381,17 @@ static sl_status find_model(source *m, sl_commands__run *run, int search) {
 
 /* ---------------------------------------------------------------- the work ------------------ */
 
-static sl_status print(sl_commands__run *run, const sl_commands__finding *f, style how) {
+static void note(void *run, const char *name, const char *sentence) {
+    sl_commands__note(&((sl_commands__run *)run)->listener, "%s: %s", name, sentence);
+}
+
+static sl_status print(sl_commands__run *run, const sl_report_discovery *f, style how) {
     switch (how) {
-    case STYLE_TABLE: SL_TRY(sl_commands__finding_table(&run->output, f)); break;
+    case STYLE_TABLE: SL_TRY(sl_report_discovery_table(&run->output, f)); break;
     case STYLE_PASTE:
-        SL_TRY(sl_commands__finding_paste(&run->output, f,
-                                          sl_expr_format_find(value(run, OPT_FORMAT)->text[0])));
-        if (f->found) sl_commands__finding_notes(&run->listener, f);
+        SL_TRY(sl_report_discovery_paste(&run->output, f,
+                                         sl_expr_format_find(value(run, OPT_FORMAT)->text[0])));
+        if (f->discovery) sl_report_discovery_notes(f, note, run);
         break;
     case STYLE_JSON: run->values[OPT_JSON].flag = true; // the result is what is printed
     }
@@ -411,9 +407,8 @@ static void ask_once_more(sl_commands__run *run) {
 }
 
 /* The table is read; the rest of the finding. */
-static sl_status discover(sl_commands__finding *f, sl_discovery **found, source *m,
+static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *m,
                           sl_commands__run *run) {
-    const sl_problem p = sl_data_table_problem(f->table);
     const char *column;
     double sigma;
     SL_TRY(find_sigma(&sigma, &column, run));
@@ -425,11 +420,11 @@ static sl_status discover(sl_commands__finding *f, sl_discovery **found, source 
                                        .names = &f->names,
                                        .sigma = sigma,
                                        .units = f->units };
-    SL_TRY(sl_commands__find(found, &asked, &p, run));
-    f->found = *found;
-    f->model = f->found->model_asked ? m->model : NULL;
+    SL_TRY(sl_commands__find(found, &asked, f->problem, run));
+    f->discovery = *found;
+    f->model = f->discovery->model_asked ? m->model : NULL;
     f->model_note = m->note;
-    run->stopped = f->found->cut == SL_CUT_CANCEL;
+    run->stopped = f->discovery->cut == SL_CUT_CANCEL;
     return SL_OK;
 }
 
@@ -438,25 +433,28 @@ static sl_status find(sl_commands__run *run, source *m, int search, beside *file
     sl_status st;
     bool late = false;
     sl_table table = { 0 };
+    sl_problem rows;
     sl_discovery *found = NULL;
-    sl_commands__finding f = { .file = value(run, OPT_FILE)->text[0],
-                               .seed = (uint64_t)value(run, OPT_SEED)->whole,
-                               .all = value(run, OPT_ALL)->flag,
-                               .top = value(run, OPT_TOP)->whole };
+    sl_report_discovery f = { .file = value(run, OPT_FILE)->text[0],
+                              .seed = (uint64_t)value(run, OPT_SEED)->whole,
+                              .all = value(run, OPT_ALL)->flag,
+                              .top = value(run, OPT_TOP)->whole };
     const double start = sl_clock();
     SL_GO(read_table(&table, &late, run, most_inputs(m->model, search)));
     f.read_seconds = sl_clock() - start;
-    f.table = late ? NULL : &table;
     if (!late) {
-        SL_GO(sl_commands__units(&f.units, &table.units, value(run, OPT_UNITS)->text[0],
-                                 (const char *const *)table.names, table.inputs, table.target));
+        rows = sl_data_table_problem(&table);
+        f.table = &table;
+        f.problem = &rows;
+        SL_GO(sl_data_units_known(&f.units, &table.units, value(run, OPT_UNITS)->text[0],
+                                  (const char *const *)table.names, table.inputs, table.target));
         SL_GO(discover(&f, &found, m, run));
     }
     if (found) f.top = f.all ? found->count : SL_MIN(f.top, found->ranked); // those that have R2
-    *ok = f.found && f.found->ranked > 0;
+    *ok = f.discovery && f.discovery->ranked > 0;
     write_beside(run, files, &f);
     ask_once_more(run);
-    SL_GO(sl_commands__finding_json(result, &f));
+    SL_GO(sl_report_discovery_json(result, &f));
     st = print(run, &f, how);
 done:
     sl_discover_free(found);
@@ -471,7 +469,8 @@ static sl_status check(style *how, beside *files, sl_discover_options *o, sl_com
     double sigma;
     const char *column;
     if (!file || !*file)
-        return sl_fail(SL_EINVAL, "which table? symlaw discover FILE, or - for standard input");
+        return sl_fail(SL_EINVAL,
+                       "missing input file: symlaw discover FILE, or - for standard input");
     SL_TRY(find_style(how, run));
     SL_TRY(find_separator(&separator, run));
     SL_TRY(find_sigma(&sigma, &column, run));

@@ -141,7 +141,7 @@ static sl_status place_find(place *p, const sl_commands__run *run) {
     p->predictions = text(run, OPT_PREDICTIONS);
     p->journal = text(run, OPT_JOURNAL);
     if (p->journal && strcmp(p->journal, "-") == 0)
-        return sl_fail(SL_EINVAL, "--journal needs a file: it is read again to go on");
+        return sl_fail(SL_EINVAL, "--journal needs a file: it is read again to resume");
     const bool given = p->journal;
     if (given && strcmp(p->journal, "/dev/null") == 0) p->journal = NULL; // said to want none
     if (!p->predictions) return SL_OK;
@@ -221,7 +221,7 @@ static sl_status fail_stopped(const watcher *w, const place *p) {
     return sl_fail(
         SL_ECANCEL,
         "stopped on request; %lld of %lld judgements are kept in %.300s; the same command "
-        "goes on",
+        "continues",
         (long long)w->done, (long long)w->total, p->journal);
 }
 
@@ -229,9 +229,9 @@ static sl_status fail_stopped(const watcher *w, const place *p) {
 
 /* With them the journal that has their name is done with. Where they cannot be written it stays,
  * and the figures are printed all the same. */
-static sl_status write_predictions(sl_commands__run *run, place *p, const sl_commands__report *r) {
+static sl_status write_predictions(sl_commands__run *run, place *p, const sl_report_evaluation *r) {
     sl_status st = p->file ? SL_OK : sl_file_create(&p->file, p->predictions);
-    if (st == SL_OK) st = sl_commands__predictions_write(&p->file, r);
+    if (st == SL_OK) st = sl_report_write_predictions(&p->file, r);
     if (st == SL_OK && p->journal && p->journal == p->beside.text) unlink(p->journal);
     if (st != SL_EIO) return st;
     sl_commands__fail_late(run, st);
@@ -240,15 +240,15 @@ static sl_status write_predictions(sl_commands__run *run, place *p, const sl_com
 }
 
 /* What stands in the result and is printed. */
-static sl_status tell_outcome(sl_commands__run *run, place *p, const sl_commands__report *r,
+static sl_status tell_outcome(sl_commands__run *run, place *p, const sl_report_evaluation *r,
                               sl_str *result) {
     if (p->predictions) SL_TRY(write_predictions(run, p, r));
-    sl_commands__report_json(result, r);
+    sl_report_evaluation_json(result, r);
     sl_io_json_add_text(result, "predictions", p->predictions);
     sl_io_json_add_text(result, "journal", text(run, OPT_JOURNAL));
     if (value(run, OPT_JSON)->flag) return SL_OK;
-    sl_commands__report_table(&run->output, r);
-    if (p->predictions) sl_commands__line(&run->output, "predictions", "%s", p->predictions);
+    sl_report_evaluation_table(&run->output, r);
+    if (p->predictions) sl_report_line(&run->output, "predictions", "%s", p->predictions);
     return sl_commands__output(run);
 }
 
@@ -264,12 +264,14 @@ static sl_status evaluate(sl_commands__run *run, place *p, const sl_infer *model
                           .candidates = source_of(run),
                           .generator = problems->pairs };
     double budgets[SL_EVAL_MAX_BUDGETS];
-    sl_commands__report r = { .model = model,
-                              .search = sl_commands__named(run, "search")->text[0],
-                              .problems = problems,
-                              .summary = &summary,
-                              .candidates = o.candidates,
-                              .seed = value(run, OPT_SEED)->whole };
+    sl_report_evaluation r = { .model = model,
+                               .search = sl_commands__named(run, "search")->text[0],
+                               .source = &problems->source,
+                               .hash = problems->hash,
+                               .skipped = problems->skipped,
+                               .summary = &summary,
+                               .candidates = o.candidates,
+                               .seed = value(run, OPT_SEED)->whole };
     const sl_search_grammar grammar = sl_commands__eval_grammar(problems);
     if (run->inner) {
         o.guard = run->inner->guard;
@@ -321,10 +323,9 @@ static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
     SL_GO(sl_commands__problems_open(&problems, run, model ? sl_infer_about(model) : NULL,
                                      source_of(run) == SL_EVAL_CANDIDATES_BLIND));
     if (problems.skipped > 0)
-        sl_commands__note(
-            &run->listener,
-            "%d formulas are left out: of more than %d variables, or without real values",
-            problems.skipped, problems.variables);
+        sl_commands__note(&run->listener,
+                          "%d formulas are skipped: more than %d variables, or no real values",
+                          problems.skipped, problems.variables);
     SL_GO(sl_par_pool_new(&pool, sl_commands__threads(run)));
     st = evaluate(run, &where, model, pool, &problems, result);
 done:

@@ -114,9 +114,8 @@ static sl_status same(sl_commands__run *run, const sl_names *names, sl_str *resu
     *ok = sl_yes(t);
     const char *answer = sl_yes(t) ? "yes" : sl_no(t) ? "no" : "unknown";
     if (!sl_yes(t) && !sl_no(t))
-        sl_commands__note(
-            &run->listener,
-            "no point that was tried tells them apart, but their canonical forms differ");
+        sl_commands__note(&run->listener,
+                          "no tested point distinguishes them, but their canonical forms differ");
     sl_io_json_add_text(result, "answer", answer);
     return print_line(run, answer);
 }
@@ -202,9 +201,9 @@ static sl_status with_set(sl_commands__run *run, const sl_names *names, sl_str *
         SL_GO(find(run, u, wanted, names, result, ok));
     else if (!value(run, OPT_COUNT)->flag)
         SL_GO(list(run, u, names, result));
-    sl_commands__count_json(result, u);
+    sl_report_count_json(result, u);
     if (value(run, OPT_COUNT)->flag && !value(run, OPT_JSON)->flag) {
-        sl_commands__count_table(&run->output, u);
+        sl_report_count_table(&run->output, u);
         SL_GO(sl_commands__output(run));
     }
 done:

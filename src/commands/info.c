@@ -59,41 +59,6 @@ static const sl_commands__value *value(const sl_commands__run *run, int option) 
     return &run->values[option];
 }
 
-/* ---------------------------------------------------------------- tensors ------------------- */
-
-static void add_shape(char out[32], const sl_param *p) {
-    if (p->dims == 1)
-        sl_snprintf(out, 32, "%d", p->shape[0]);
-    else
-        sl_snprintf(out, 32, "%d x %d", p->shape[0], p->shape[1]);
-}
-
-void sl_commands__tensor_table(sl_str *s, const sl_model *m) {
-    sl_str_add(s, "\ntensors (* regularised)\n");
-    for (int i = 0; i < m->n_param; i++) {
-        const sl_param *p = &m->param[i];
-        char shape[32], digits[32];
-        add_shape(shape, p);
-        sl_str_addf(s, "  %-44s %-12s %12s %s\n", p->name, shape, sl_group_digits(digits, p->count),
-                    p->regularised ? "*" : "");
-    }
-}
-
-void sl_commands__tensor_json(sl_str *s, const sl_model *m) {
-    sl_io_json_open(s, "tensors", '[');
-    for (int i = 0; i < m->n_param; i++) {
-        const sl_param *p = &m->param[i];
-        sl_io_json_open(s, NULL, '{');
-        sl_io_json_add_text(s, "name", p->name);
-        sl_io_json_open(s, "shape", '[');
-        for (int d = 0; d < p->dims; d++) sl_io_json_add_int(s, NULL, p->shape[d]);
-        sl_io_json_close(s, ']');
-        sl_io_json_add_bool(s, "regularised", p->regularised);
-        sl_io_json_close(s, '}');
-    }
-    sl_io_json_close(s, ']');
-}
-
 /* ---------------------------------------------------------------- a plan -------------------- */
 
 static void add_table(sl_str *s, const sl_commands__setup *u, const sl_train_plan *p) {
@@ -102,28 +67,27 @@ static void add_table(sl_str *s, const sl_commands__setup *u, const sl_train_pla
     const double pairs = (double)p->steps * (double)u->config.train.batch;
     char a[32], b[32], c[32];
     sl_str_add(s, "model\n");
-    sl_commands__line(s, "parameters", "%s: %s in the encoder, %s in the decoder",
-                      sl_group_digits(a, m->count), sl_group_digits(b, m->count_encoder),
-                      sl_group_digits(c, m->count - m->count_encoder));
-    sl_commands__line(s, "shape", "width %lld, %lld + %lld layers, %lld head%s",
-                      (long long)o->width, (long long)o->layers, (long long)o->decoder_layers,
-                      (long long)o->heads, o->heads == 1 ? "" : "s");
+    sl_report_line(s, "parameters", "%s: %s in the encoder, %s in the decoder",
+                   sl_group_digits(a, m->count), sl_group_digits(b, m->count_encoder),
+                   sl_group_digits(c, m->count - m->count_encoder));
+    sl_report_line(s, "shape", "width %lld, %lld + %lld layers, %lld head%s", (long long)o->width,
+                   (long long)o->layers, (long long)o->decoder_layers, (long long)o->heads,
+                   o->heads == 1 ? "" : "s");
 
     sl_str_add(s, "\na pair\n");
-    sl_commands__line(s, "cells", "%lld points of %lld columns, %g target tokens",
-                      (long long)u->pairs.points, (long long)o->columns, p->tokens_per_pair);
-    sl_commands__line(s, "FLOPs", "%.4g as the paper counts, %.4g executed", p->flops_pair_paper,
-                      p->flops_pair);
+    sl_report_line(s, "cells", "%lld points of %lld columns, %g target tokens",
+                   (long long)u->pairs.points, (long long)o->columns, p->tokens_per_pair);
+    sl_report_line(s, "FLOPs", "%.4g as the paper counts, %.4g executed", p->flops_pair_paper,
+                   p->flops_pair);
 
     sl_str_add(s, "\nthe run\n");
-    sl_commands__line(s, "steps", "%s of %lld pairs", sl_group_digits(a, p->steps),
-                      (long long)u->config.train.batch);
-    sl_commands__line(s, "pairs", "%s", sl_group_digits(a, (int64_t)pairs));
-    sl_commands__line(s, "tokens", "%.4g, %.4g per parameter", pairs * p->tokens_per_pair,
-                      p->ratio);
-    sl_commands__line(s, "FLOPs", "%.4g as the paper counts, %.4g executed", p->flops,
-                      pairs * p->flops_pair);
-    sl_commands__memory_table(s, p);
+    sl_report_line(s, "steps", "%s of %lld pairs", sl_group_digits(a, p->steps),
+                   (long long)u->config.train.batch);
+    sl_report_line(s, "pairs", "%s", sl_group_digits(a, (int64_t)pairs));
+    sl_report_line(s, "tokens", "%.4g, %.4g per parameter", pairs * p->tokens_per_pair, p->ratio);
+    sl_report_line(s, "FLOPs", "%.4g as the paper counts, %.4g executed", p->flops,
+                   pairs * p->flops_pair);
+    sl_report_memory_table(s, p);
     sl_str_addf(s, "  with %d thread%s; %.1f are free\n", u->threads, u->threads == 1 ? "" : "s",
                 1e-6 * (double)sl_mem_available());
 }
@@ -132,7 +96,7 @@ static void add_json(sl_str *s, const sl_commands__setup *u, const sl_train_plan
     sl_io_json_add_int(s, "parameters", u->model->count);
     sl_io_json_add_int(s, "parameters_encoder", u->model->count_encoder);
     sl_io_json_add_int(s, "parameters_decoder", u->model->count - u->model->count_encoder);
-    sl_commands__plan_json(s, p);
+    sl_report_plan_json(s, p);
 }
 
 /* The paper's, by its FLOPs: taken where no set can be built. */
@@ -172,10 +136,10 @@ static sl_status plan(sl_commands__run *run, sl_str *result) {
     const sl_commands__value *tokens = value(run, OPT_TOKENS);
     SL_GO(sl_commands__plan_make(&p, run, &u, tokens->given ? tokens->real : 0));
     add_json(result, &u, &p);
-    if (value(run, OPT_TENSORS)->flag) sl_commands__tensor_json(result, u.model);
+    if (value(run, OPT_TENSORS)->flag) sl_report_tensor_json(result, u.model);
     if (value(run, OPT_JSON)->flag) goto done;
     add_table(&run->output, &u, &p);
-    if (value(run, OPT_TENSORS)->flag) sl_commands__tensor_table(&run->output, u.model);
+    if (value(run, OPT_TENSORS)->flag) sl_report_tensor_table(&run->output, u.model);
     st = sl_commands__output(run);
 done:
     sl_commands__setup_clear(&u);

@@ -49,9 +49,9 @@ static void add_model_line(sl_str *s, const sl_json *config) {
     if (sl_io_json_get_int(config, "width", 0) == 0) return;
     const int64_t layers = sl_io_json_get_int(config, "layers", 0);
     const char *name = sl_model_size_of(sl_io_json_get_int(config, "width", 0), layers);
-    sl_commands__line(s, "model", "width %lld, %lld layer%s%s%s",
-                      (long long)sl_io_json_get_int(config, "width", 0), (long long)layers,
-                      layers == 1 ? "" : "s", name ? ", size " : "", name ? name : "");
+    sl_report_line(s, "model", "width %lld, %lld layer%s%s%s",
+                   (long long)sl_io_json_get_int(config, "width", 0), (long long)layers,
+                   layers == 1 ? "" : "s", name ? ", size " : "", name ? name : "");
 }
 
 // what the metadata say of a file      member       what people call it
@@ -59,10 +59,10 @@ static void add_model_line(sl_str *s, const sl_json *config) {
     X("kind", "kind")           \
     X("step", "step")           \
     X("revision", "revision")   \
-    X("level", "CPU level")     \
+    X("level", "CPU")           \
     X("libraries", "libraries") \
-    X("universe", "set's hash") \
-    X("vocabulary", "tokens' hash")
+    X("universe", "set hash")   \
+    X("vocabulary", "vocabulary")
 
 /* A text that may be missing or empty in files of others. */
 static const char *text_of(const sl_st_file *f, const char *name) {
@@ -91,16 +91,15 @@ static void add_file_json(sl_str *s, const sl_st_file *f, const char *path, cons
 static void add_file_table(sl_str *s, const sl_st_file *f, const char *path, const sl_json *config,
                            bool hashed) {
     char a[32];
-    sl_commands__line(s, "file", "%s", path);
-    sl_commands__line(s, "numbers", "%s in %d tensors", sl_group_digits(a, numbers_of(f)),
-                      sl_ckpt_st_count(f));
+    sl_report_line(s, "file", "%s", path);
+    sl_report_line(s, "parameters", "%s in %d tensors", sl_group_digits(a, numbers_of(f)),
+                   sl_ckpt_st_count(f));
     add_model_line(s, config);
 #define X(member, name) \
-    if (text_of(f, member)) sl_commands__line(s, name, "%s", text_of(f, member));
+    if (text_of(f, member)) sl_report_line(s, name, "%s", text_of(f, member));
     TEXTS(X)
 #undef X
-    sl_commands__line(s, "whole", "%s",
-                      hashed ? "yes, its hash is right" : "it has no hash to tell by");
+    sl_report_line(s, "integrity", "%s", hashed ? "checksum verified" : "unknown: no checksum");
 }
 
 /* *out stays NULL where the text is no configuration: a file of others may call anything so. */
@@ -195,10 +194,10 @@ done:
 /* With the command, as it can be typed. */
 static void add_go_on(sl_str *s, const char *dir, int64_t saved) {
     sl_str word = { 0 };
-    sl_commands__add_word(&word, dir);
+    sl_str_add_word(&word, dir);
     const bool whole = sl_str_status(&word) == SL_OK;
-    sl_commands__line(s, "saved", "step %lld; go on with: symlaw train --resume --out %s",
-                      (long long)saved, whole ? word.text : dir);
+    sl_report_line(s, "saved", "step %lld; continue with: symlaw train --resume --out %s",
+                   (long long)saved, whole ? word.text : dir);
     sl_str_clear(&word);
 }
 
@@ -215,25 +214,25 @@ static void add_run_table(sl_str *s, const char *dir, const sl_json *config, con
     const int64_t saved = r->saved;
     char steps[32] = "an unknown number";
     if (r->steps > 0) sl_snprintf(steps, sizeof steps, "%lld", (long long)r->steps);
-    sl_commands__line(s, "run", "%s", dir);
+    sl_report_line(s, "run", "%s", dir);
     add_model_line(s, config);
     if (f->step >= 0)
-        sl_commands__line(s, "step", "%lld of %s, after %.0f s", (long long)f->step, steps,
-                          f->seconds);
+        sl_report_line(s, "step", "%lld of %s, after %.0f s", (long long)f->step, steps,
+                       f->seconds);
     else if (saved < 0)
-        sl_commands__line(s, "step", "none of %s yet", steps);
+        sl_report_line(s, "step", "0 of %s", steps);
     else
-        sl_commands__line(s, "step", "%lld of %s; the log is missing", (long long)saved, steps);
-    if (!isnan(f->loss)) sl_commands__line(s, "loss", "%.4f nats per token", f->loss);
+        sl_report_line(s, "step", "%lld of %s; the log is missing", (long long)saved, steps);
+    if (!isnan(f->loss)) sl_report_line(s, "loss", "%.4f nats per token", f->loss);
     if (!isnan(f->loss_valid))
-        sl_commands__line(s, "validation", "%.4f nats per token", f->loss_valid);
+        sl_report_line(s, "validation", "%.4f nats per token", f->loss_valid);
     if (saved < 0)
-        sl_commands__line(s, "saved", "nothing yet");
+        sl_report_line(s, "saved", "nothing yet");
     else if (saved < r->steps || r->steps == 0)
         add_go_on(s, dir, saved);
     else
-        sl_commands__line(s, "saved", "step %lld: it is finished", (long long)saved);
-    if (r->warning) sl_commands__line(s, "damaged", "%s", r->warning);
+        sl_report_line(s, "saved", "step %lld: finished", (long long)saved);
+    if (r->warning) sl_report_line(s, "damaged", "%s", r->warning);
 }
 
 static void add_run_json(sl_str *s, const char *dir, const char *config, const state *r) {

@@ -130,7 +130,7 @@ static sl_status measure(cost *c, const outlook *o, sl_pool *pool) {
                          (int)SL_MAX(round(c->tokens), 1), (int)steps, on_step, &o->run->listener));
     c->measured = (int64_t)batch;
     c->rate = batch * t.plan.flops_pair_paper / t.median;
-    c->share = sl_commands__peak_share(batch * t.plan.flops_pair / t.median, o->peak);
+    c->share = sl_report_peak_share(batch * t.plan.flops_pair / t.median, o->peak);
     return SL_OK;
 }
 
@@ -266,7 +266,7 @@ static void add_sweep(sl_str *s, const outlook *o) {
         sl_str_addf(s, "  %-12s %12s %11.4g %6g %6d %11.3g %11.3g  %s\n", c->size->name,
                     sl_group_digits(a, (int64_t)c->params), c->tokens, c->size->sweep_ratio,
                     c->sweep_runs, c->sweep_flops, all,
-                    sl_commands__duration(t, seconds_of(o, c, all)));
+                    sl_report_duration(t, seconds_of(o, c, all)));
     }
 }
 
@@ -282,7 +282,7 @@ static sl_status add_scale(sl_str *s, const outlook *o) {
             sl_str_addf(s, "  %-12s %6g %6d %11.3g %11.3g  %s\n", c->size->name,
                         c->size->ratios.at[k], c->size->scale_seeds.n,
                         (double)p.steps * c->batch * c->tokens, p.flops,
-                        sl_commands__duration(t, seconds_of(o, c, p.flops)));
+                        sl_report_duration(t, seconds_of(o, c, p.flops)));
         }
     }
     return SL_OK;
@@ -295,26 +295,26 @@ static void add_speed(sl_str *s, const outlook *o) {
         sl_snprintf(where, sizeof where, ", and %.0f processes %.0f times as much", o->ranks,
                     o->ranks);
     if (!isnan(o->given)) {
-        sl_commands__line(s, "speed", "%.3g FLOP/s in training, as given%s", o->given, where);
+        sl_report_line(s, "speed", "%.3g FLOP/s in training, as given%s", o->given, where);
         return;
     }
-    sl_commands__line(
-        s, "speed", "this machine has %.0f GFLOP/s in products of matrices, %d thread%s",
-        1e-9 * o->peak, o->cost[0].setup.threads, o->cost[0].setup.threads == 1 ? "" : "s");
+    sl_report_line(s, "speed", "this machine has %.0f GFLOP/s in products of matrices, %d thread%s",
+                   1e-9 * o->peak, o->cost[0].setup.threads,
+                   o->cost[0].setup.threads == 1 ? "" : "s");
     for (int i = 0; i < o->plan->sizes; i++) {
         const cost *c = &o->cost[i];
         char share[48] = "";
         if (!isnan(c->share)) sl_snprintf(share, sizeof share, ", %.2f of that", c->share);
         if (c->measured)
-            sl_commands__line(s, "", "%s: %.1f GFLOP/s%s, measured with %lld pairs a step",
-                              c->size->name, 1e-9 * c->rate, share, (long long)c->measured);
+            sl_report_line(s, "", "%s: %.1f GFLOP/s%s, measured with %lld pairs a step",
+                           c->size->name, 1e-9 * c->rate, share, (long long)c->measured);
         else
-            sl_commands__line(s, "", "%s: %.1f GFLOP/s%s, not measured: a step is too large here",
-                              c->size->name, 1e-9 * c->rate, share);
+            sl_report_line(s, "", "%s: %.1f GFLOP/s%s, not measured: a step is too large here",
+                           c->size->name, 1e-9 * c->rate, share);
     }
     if (o->ranks > 1)
-        sl_commands__line(s, "", "%.0f processes are taken to be %.0f times as fast", o->ranks,
-                          o->ranks);
+        sl_report_line(s, "", "%.0f processes are taken to be %.0f times as fast", o->ranks,
+                       o->ranks);
 }
 
 static sl_status add_table(sl_str *s, const outlook *o) {
@@ -324,15 +324,15 @@ static sl_status add_table(sl_str *s, const outlook *o) {
     add_sweep(s, o);
     SL_TRY(add_scale(s, o));
     sl_str_add(s, "\nin all\n");
-    sl_commands__line(s, "runs", "%d of the sweep and %d more", o->runs_sweep, o->runs_scale);
-    sl_commands__line(s, "FLOPs", "%.3g = %.3g + %.3g, as the paper counts",
-                      o->flops_sweep + o->flops_scale, o->flops_sweep, o->flops_scale);
-    sl_commands__line(s, "time", "%s = %s + %s, one run after the other, without evaluations",
-                      sl_commands__duration(a, o->seconds_sweep + o->seconds_scale),
-                      sl_commands__duration(b, o->seconds_sweep),
-                      sl_commands__duration(c, o->seconds_scale));
-    sl_commands__line(s, "growth", "at most %d runs more, %.3g FLOPs, if grids grow on all sides",
-                      o->runs_grow, o->flops_grow);
+    sl_report_line(s, "runs", "%d of the sweep and %d more", o->runs_sweep, o->runs_scale);
+    sl_report_line(s, "FLOPs", "%.3g = %.3g + %.3g, as the paper counts",
+                   o->flops_sweep + o->flops_scale, o->flops_sweep, o->flops_scale);
+    sl_report_line(s, "time", "%s = %s + %s, one run after the other, without evaluations",
+                   sl_report_duration(a, o->seconds_sweep + o->seconds_scale),
+                   sl_report_duration(b, o->seconds_sweep),
+                   sl_report_duration(c, o->seconds_scale));
+    sl_report_line(s, "growth", "at most %d runs more, %.3g FLOPs, if grids grow on all sides",
+                   o->runs_grow, o->flops_grow);
     add_speed(s, o);
     return SL_OK;
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/laws_impl.h"
+#include "commands/commands.h"
 
 #define OWN_OPTIONS(X)                                                                             \
     X(FILE, "file", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                          \
@@ -129,38 +129,84 @@ static sl_status fit_file(sl_laws *out, sl_commands__run *run, const char *path,
     return sl_laws_fit(out, &run->arena, t, &o);
 }
 
+static void add_option(sl_str *s, const sl_commands__run *run, const char *name) {
+    const sl_commands__value *v = sl_commands__named(run, name);
+    if (!v->given || !v->text[0]) return;
+    sl_str_addf(s, " --%s ", name);
+    sl_str_add_word(s, v->text[0]);
+}
+
+/* The command that makes the page again. */
+static void add_command(sl_str *s, const sl_commands__run *run, const sl_laws *l) {
+    sl_str_add(s, "symlaw laws ");
+    sl_str_add_word(s, sl_commands__named(run, "file")->text[0]);
+    add_option(s, run, "columns");
+    add_option(s, run, "bins");
+    sl_str_addf(s, " --target-solved %.10g --draws %d --seed %llu", l->options.target,
+                l->options.draws, (unsigned long long)l->options.seed);
+    if (l->options.trials > 0) sl_str_addf(s, " --trials %.0f", l->options.trials);
+    add_option(s, run, "report");
+    add_option(s, run, "figures");
+}
+
 /* The page of --report and the files of --figures. If they cannot be written the result is handed
  * on all the same, and then the call fails. */
 static void write_report(sl_commands__run *run, const sl_laws *l) {
     sl_file *page = NULL;
-    sl_status st = SL_OK;
-    if (text(run, OPT_REPORT)) st = sl_file_create(&page, text(run, OPT_REPORT));
-    if (st == SL_OK) st = sl_commands__laws_report(run, l, &page);
+    sl_str command = { 0 };
+    add_command(&command, run, l);
+    sl_status st = sl_str_status(&command);
+    if (st == SL_OK && text(run, OPT_REPORT)) st = sl_file_create(&page, text(run, OPT_REPORT));
+    if (st == SL_OK)
+        st = sl_report_laws_page(&page, text(run, OPT_FIGURES), l, text(run, OPT_FILE),
+                                 sl_str_text(&command));
     sl_file_discard(&page);
+    sl_str_clear(&command);
     sl_commands__fail_late(run, st);
 }
 
-static sl_status answer(sl_commands__run *run, const sl_laws *l, const sl_commands__ask *ask,
+static sl_status answer(sl_commands__run *run, const sl_laws *l, const sl_report_question *ask,
                         sl_str *result) {
-    sl_commands__laws_json(result, l, ask);
+    sl_report_laws_json(result, l, ask);
     if (text(run, OPT_REPORT) || text(run, OPT_FIGURES)) write_report(run, l);
     if (value(run, OPT_JSON)->flag) return SL_OK;
-    sl_commands__laws_table(&run->output, l, ask);
+    sl_report_laws_table(&run->output, l, ask);
     return sl_commands__output(run);
+}
+
+/* "N=1e9,D=2e10". */
+static sl_status read_run(sl_report_question *out, const char *text) {
+    out->params = out->tokens = NAN;
+    const char *at = text;
+    while (*at) {
+        const size_t n = strcspn(at, ",");
+        char *end = NULL;
+        double *to = strncmp(at, "N=", 2) == 0   ? &out->params
+                     : strncmp(at, "D=", 2) == 0 ? &out->tokens
+                                                 : NULL;
+        if (to) *to = sl_strtod(at + 2, &end);
+        if (!end || end != at + n || !(*to >= 1 && *to <= 1e30)) break;
+        at += n + (at[n] == ',');
+    }
+    if (*at || isnan(out->params) || isnan(out->tokens))
+        return sl_fail(SL_EINVAL,
+                       "--predict takes parameters and tokens, as in N=1e9,D=2e10, not \"%.60s\"",
+                       text);
+    return SL_OK;
 }
 
 static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
     (void)ok; // figures are no verdict
     sl_laws l, other;
-    sl_commands__ask ask = { .params = NAN, .tokens = NAN, .budget = NAN };
+    sl_report_question ask = { .params = NAN, .tokens = NAN, .budget = NAN };
     const char *file = text(run, OPT_FILE);
     if (value(run, OPT_SIMULATE)->flag && file)
         return sl_fail(SL_EINVAL, "--simulate makes a table and takes none");
     if (value(run, OPT_SIMULATE)->flag) return simulate(run, result);
     if (text(run, OPT_LAW)) return sl_fail(SL_EINVAL, "--law is for --simulate");
     if (!file || !*file)
-        return sl_fail(SL_EINVAL, "which table? symlaw laws FILE, or - for standard input");
-    if (text(run, OPT_PREDICT)) SL_TRY(sl_commands__predict_read(&ask, text(run, OPT_PREDICT)));
+        return sl_fail(SL_EINVAL, "missing input file: symlaw laws FILE, or - for standard input");
+    if (text(run, OPT_PREDICT)) SL_TRY(read_run(&ask, text(run, OPT_PREDICT)));
     if (value(run, OPT_BUDGET)->given) ask.budget = value(run, OPT_BUDGET)->real;
     SL_TRY(fit_file(&l, run, file, text(run, OPT_COLUMNS)));
     if (!isnan(ask.params) && !l.surface.known)

@@ -153,10 +153,11 @@ static void note_pass(sl_commands__run *run, const sl_commands__export *x) {
     const int64_t last = sl_pairs_pass(x->pairs, x->split, x->start + x->count - 1);
     char size[32], pass[32];
     if (last > 0)
-        sl_commands__note(
-            &run->listener, "one pass of training has %s pairs; %s pass %s, with fresh draws",
-            sl_group_digits(size, sl_pairs_size(x->pairs, x->split)),
-            first == last ? "these are of" : "these go on into", sl_group_digits(pass, last + 1));
+        sl_commands__note(&run->listener,
+                          "one pass of training has %s pairs; %s pass %s, with fresh draws",
+                          sl_group_digits(size, sl_pairs_size(x->pairs, x->split)),
+                          first == last ? "these are of" : "these continue into",
+                          sl_group_digits(pass, last + 1));
 }
 
 /* ---------------------------------------------------------------- jobs ---------------------- */
@@ -167,7 +168,7 @@ static sl_status export_pairs(sl_commands__run *run, sl_pool *pool, const sl_pai
                               .split = sl_pairs_split_find(value(run, OPT_SPLIT)->text[0]),
                               .format = format_of(run) };
     const bool json = value(run, OPT_JSON)->flag;
-    sl_commands__identity id;
+    sl_report_identity id;
     SL_TRY(choose_range(&x, run));
     note_pass(run, &x);
     SL_TRY(sl_commands__identify(&id, pool, p, false));
@@ -177,20 +178,24 @@ static sl_status export_pairs(sl_commands__run *run, sl_pool *pool, const sl_pai
     sl_io_json_add_text(result, "split", sl_pairs_split_name(x.split));
     sl_io_json_add_int(result, "start", x.start);
     sl_io_json_add_int(result, "count", x.count);
-    sl_commands__identity_json(result, &id);
+    sl_report_identity_json(result, &id);
     return SL_OK;
 }
 
-static sl_status print_identity(sl_commands__run *run, const sl_commands__identity *id,
+static sl_status print_identity(sl_commands__run *run, const sl_report_identity *id,
                                 sl_str *result) {
-    sl_commands__identity_json(result, id);
+    sl_report_identity_json(result, id);
     if (value(run, OPT_JSON)->flag) return SL_OK;
-    sl_commands__identity_table(&run->output, run, id);
-    return sl_commands__output(run);
+    sl_str command = { 0 };
+    sl_commands__pairs_command(&command, run);
+    const sl_status st = sl_str_status(&command);
+    sl_report_identity_table(&run->output, id, sl_str_text(&command));
+    sl_str_clear(&command);
+    return st == SL_OK ? sl_commands__output(run) : st;
 }
 
 static sl_status hash(sl_commands__run *run, sl_pool *pool, const sl_pairs *p, sl_str *result) {
-    sl_commands__identity id;
+    sl_report_identity id;
     SL_TRY(sl_commands__identify(&id, pool, p, true));
     return print_identity(run, &id, result);
 }
@@ -204,7 +209,7 @@ static sl_status measure(sl_commands__run *run, sl_pool *pool, const sl_pairs *p
                          bool *ok) {
     enum { ENTROPY_PAIRS = 20000 }; // an error of 0.03 to 0.06 nats
     const int64_t n = value(run, OPT_STATS)->whole;
-    sl_commands__identity id;
+    sl_report_identity id;
     sl_pairs_stats stats;
     sl_entropy entropy;
     SL_TRY(sl_commands__identify(&id, pool, p, true));
@@ -213,10 +218,10 @@ static sl_status measure(sl_commands__run *run, sl_pool *pool, const sl_pairs *p
     SL_TRY(sl_pairs_entropy(&entropy, pool, p, SL_MAX(2, SL_MIN(n, ENTROPY_PAIRS)), on_progress,
                             &run->listener));
     SL_TRY(print_identity(run, &id, result));
-    sl_commands__stats_json(result, &stats, &entropy);
-    *ok = sl_commands__stats_good(&stats);
+    sl_report_pairs_stats_json(result, &stats, &entropy);
+    *ok = sl_pairs_stats_good(&stats);
     if (value(run, OPT_JSON)->flag) return SL_OK;
-    sl_commands__stats_table(&run->output, &stats, &entropy);
+    sl_report_pairs_stats_table(&run->output, &stats, &entropy);
     return sl_commands__output(run);
 }
 

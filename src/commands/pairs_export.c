@@ -92,7 +92,7 @@ static sl_status write_npy(sl_str *s, worker *w, const sl_commands__export *x, c
 static sl_status write_pretty(sl_str *s, worker *w, const sl_commands__export *x,
                               const sl_pair *p) {
     if (p->index > x->start) sl_str_add_char(s, '\n');
-    return sl_commands__pretty(s, &w->arena, x->pairs, p);
+    return sl_report_pair(s, &w->arena, x->pairs, p);
 }
 
 /* What stands before the first pair. */

@@ -120,7 +120,7 @@ static sl_status find_study(sl_commands__study_context *s, sl_commands__run *run
                                        .ranks = (int)value(run, OPT_RANKS)->whole,
                                        .expiry = value(run, OPT_EXPIRY)->real,
                                        .seconds = value(run, OPT_TIME_LIMIT)->real };
-    if (!path) return sl_fail(SL_EINVAL, "which study? give a plan or the folder of a study");
+    if (!path) return sl_fail(SL_EINVAL, "missing plan: give a plan or the folder of a study");
     if (!is_folder(path)) {
         SL_TRY(sl_study_plan_read(&s->plan, &run->arena, path, sl_commands__study_check, NULL));
         return find_folder(s, run);
@@ -183,7 +183,8 @@ done:
 /* Stopped on request: what to type. */
 static sl_status fail_stopped(const sl_commands__study_context *s) {
     return sl_fail(SL_ECANCEL,
-                   "stopped on request; all is saved in %.300s; the same command goes on", s->dir);
+                   "stopped on request; all is saved in %.300s; the same command continues",
+                   s->dir);
 }
 
 static void set_out_of_time(const sl_commands__study_context *s, sl_str *result) {
@@ -214,7 +215,7 @@ static sl_status run_all(sl_commands__study_context *s, sl_str *result, bool *ok
         set_out_of_time(s, result);
         sl_commands__note(&s->run->listener,
                           "out of time; all is saved in %.300s; the same command "
-                          "goes on",
+                          "continues",
                           s->dir);
         return SL_OK;
     }

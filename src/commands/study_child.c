@@ -193,7 +193,7 @@ static sl_status forgive(const sl_commands__study_context *s, sl_status st) {
         sl_commands__note(&s->run->listener, "%.400s; the others have done its work", line);
         return SL_OK;
     }
-    static const char more[] = "the same command goes on";
+    static const char more[] = "the same command continues";
     if (strstr(line, more)) return sl_fail(SL_EIO, "%s", line);
     return sl_fail(SL_EIO, "%.800s; %s", line, more);
 }
@@ -202,7 +202,7 @@ static sl_status forgive(const sl_commands__study_context *s, sl_status st) {
 static sl_status show(const sl_commands__study_context *s) {
     sl_arena arena = { 0 };
     sl_study study;
-    sl_commands__tally t;
+    sl_report_tally t;
     sl_status st = sl_study_look(&study, &arena, s->plan, s->dir);
     if (st == SL_OK) st = sl_commands__study_tally(&t, s, &study);
     if (st == SL_OK) st = sl_commands__study_progress(s, &t);

@@ -64,7 +64,7 @@ static void add_worker(words *w, const sl_commands__study_context *s) {
 static sl_status describe_words(sl_str *out, const words *w) {
     for (int i = 0; i < w->n; i++) {
         if (i > 0) sl_str_add_char(out, ' ');
-        sl_commands__add_word(out, w->at[i]);
+        sl_str_add_word(out, w->at[i]);
     }
     sl_str_add_char(out, '\n');
     return sl_str_status(out);

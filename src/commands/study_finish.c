@@ -103,7 +103,7 @@ sl_status sl_commands__study_finish(const sl_commands__study_context *s, sl_str 
     SL_GO(sl_study_look(&study, &arena, s->plan, s->dir));
     sl_study_csv(&csv, &study);
     SL_GO(sl_commands__study_write(s, "runs.csv", &csv));
-    const int at = sl_commands__study_best(&study);
+    const int at = sl_study_best_run(&study);
     const sl_study_run *best = at >= 0 ? &study.run[at] : NULL;
     if (best) SL_GO(copy_best(s, best));
     sl_io_json_add_text(result, "folder", s->dir);

@@ -37,30 +37,21 @@ SL_NODISCARD sl_status sl_commands__study_flops(double *out, const sl_study_plan
 
 /* ---------------------------------------------------------------- how far it is ------------- */
 
-/* All figures of a moment. FLOPs are of training, by the paper's count; a run under way counts by its
- * share of steps. */
-typedef struct sl_commands__tally {
-    int runs, finished, failed, active; // active: claimed by a process that lives
-    double flops, flops_done;
-    int evaluations, evaluated;
-    double seconds_left; // NaN: no run has finished yet
-    char text[160];      // of one that is under way
-} sl_commands__tally;
-SL_NODISCARD sl_status sl_commands__study_tally(sl_commands__tally *out,
+SL_NODISCARD sl_status sl_commands__study_tally(sl_report_tally *out,
                                                 const sl_commands__study_context *s,
                                                 const sl_study *study);
 /* Reports it as progress. SL_ECANCEL: the caller wants no more. */
 SL_NODISCARD sl_status sl_commands__study_progress(const sl_commands__study_context *s,
-                                                   const sl_commands__tally *t);
+                                                   const sl_report_tally *t);
 
 /* ---------------------------------------------------------------- the runner ---------------- */
 
 typedef struct sl_commands__runner {
     sl_study_runner runner; // its payload is this
     const sl_commands__study_context *study;
-    sl_commands__tally tally; // of the last look
-    double next_tally;        // sl_clock() from which on the next is made
-    sl_str notes;             // damaged files that were reported already
+    sl_report_tally tally;    // of the last look
+    double next_tally;      // sl_clock() from which on the next is made
+    sl_str notes;           // damaged files that were reported already
 } sl_commands__runner;
 void sl_commands__runner_init(sl_commands__runner *r, const sl_commands__study_context *s);
 void sl_commands__runner_clear(sl_commands__runner *r);
@@ -126,23 +117,8 @@ SL_NODISCARD sl_status sl_commands__study_status(const sl_commands__study_contex
 SL_NODISCARD sl_status sl_commands__study_outlook(const sl_commands__study_context *s,
                                                   const sl_study *study, sl_str *out);
 
-/* *out := all that the report of a study shows, in a. peak: FLOP/s of one thread of this machine in
- * products of matrices; NaN: not measured. */
-SL_NODISCARD sl_status sl_commands__study_page(sl_report_input *out, sl_arena *a,
-                                               const sl_commands__study_context *s,
-                                               const sl_study *study, const sl_laws *laws,
-                                               double peak);
-/* Adds problems that the best model solved, and some that it missed. */
-SL_NODISCARD sl_status sl_commands__study_problems(sl_report_input *out, sl_arena *a,
-                                                   const sl_commands__study_context *s,
-                                                   const sl_study *study);
-/* The run of scale with the lowest validation loss; -1: there is none. */
-int sl_commands__study_best(const sl_study *s);
-
 /* A file of the study's folder := text, or its failure. */
 SL_NODISCARD sl_status sl_commands__study_write(const sl_commands__study_context *s,
                                                 const char *name, const sl_str *text);
-/* 75 -> "1 min 15 s" */
-const char *sl_commands__duration(char buffer[32], double seconds);
 
 #endif

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/laws_impl.h"
 #include "commands/study_impl.h"
 
 /* FLOP/s of one thread in products of matrices, while all cores are at work. */
@@ -19,10 +18,10 @@ static sl_status measure_peak(double *out) {
 }
 
 static sl_status write_laws(const sl_commands__study_context *s, const sl_laws *laws) {
-    const sl_commands__ask ask = { .params = NAN, .tokens = NAN, .budget = NAN };
+    const sl_report_question none = { .params = NAN, .tokens = NAN, .budget = NAN };
     sl_str text = { 0 };
     sl_io_json_open(&text, NULL, '{');
-    sl_commands__laws_json(&text, laws, &ask);
+    sl_report_laws_json(&text, laws, &none);
     sl_io_json_close(&text, '}');
     sl_str_add_char(&text, '\n');
     const sl_status st = sl_commands__study_write(s, "laws.json", &text);
@@ -44,21 +43,6 @@ done:
     return st;
 }
 
-/* What it cost, phase by phase; seconds: of this command. */
-static void add_costs(sl_str *out, const sl_report_input *in, double seconds) {
-    char a[32], b[32];
-    sl_str_add(out, "\n  phase       runs    time of runs        CPU      FLOPs  share of sgemm\n");
-    for (int i = 0; i < in->n_costs; i++) {
-        const sl_report_cost *c = &in->costs[i];
-        sl_str_addf(out, "  %-10s %5lld %15s %10s", c->phase, (long long)c->runs,
-                    sl_commands__duration(a, c->seconds), sl_commands__duration(b, c->cpu_seconds));
-        if (!isnan(c->flops)) sl_str_addf(out, " %10.3g", c->flops);
-        if (!isnan(c->share)) sl_str_addf(out, " %15.2f", c->share);
-        sl_str_add_char(out, '\n');
-    }
-    sl_str_addf(out, "  this command took %s\n\n", sl_commands__duration(a, seconds));
-}
-
 static sl_status add_findings(const sl_commands__study_context *s, const sl_report_input *in,
                               sl_str *result) {
     sl_str sentences = { 0 }, path = { 0 };
@@ -70,8 +54,11 @@ static sl_status add_findings(const sl_commands__study_context *s, const sl_repo
         sl_io_json_add_text(result, "findings", sl_str_text(&sentences));
         sl_io_json_add_text(result, "report", path.text);
         if (!sl_commands__named(s->run, "json")->flag) {
-            add_costs(out, in, sl_clock() - s->run->listener.start);
-            sl_str_addf(out, "%s\n%s\n", sl_str_text(&sentences), path.text);
+            char took[32];
+            sl_report_costs_table(out, in);
+            sl_str_addf(out, "  this command took %s\n\n%s\n%s\n",
+                        sl_report_duration(took, sl_clock() - s->run->listener.start),
+                        sl_str_text(&sentences), path.text);
         }
         st = sl_str_status(out);
     }
@@ -85,8 +72,101 @@ static sl_status add_no_findings(const sl_commands__study_context *s, sl_str *re
     sl_io_json_add_text(result, "findings", NULL);
     sl_io_json_add_text(result, "report", NULL);
     if (!sl_commands__named(s->run, "json")->flag)
-        sl_str_add(&s->run->output, "no run is finished that a law could be fitted to\n");
+        sl_str_add(&s->run->output, "no finished run to fit a law to\n");
     return sl_str_status(&s->run->output);
+}
+
+/* ---------------------------------------------------------------- the page ------------------ */
+
+static sl_status add_unfinished(sl_report_input *out, sl_arena *a,
+                                const sl_commands__study_context *s, const sl_study *study) {
+    sl_report_tally t;
+    char text[160];
+    if (study->complete) return SL_OK;
+    SL_TRY(sl_commands__study_tally(&t, s, study));
+    sl_snprintf(text, sizeof text, "%d of %d runs and %d of %d evaluations are done", t.finished,
+                t.runs, t.evaluated, t.evaluations);
+    out->unfinished = sl_arena_text(a, text, strlen(text));
+    return out->unfinished ? SL_OK : sl_fail(SL_ENOMEM, "no memory for the report");
+}
+
+/* Where the study was named by its folder, "study run" with it would find all done. */
+static void add_command(sl_str *to, const sl_commands__study_context *s) {
+    sl_str name = { 0 };
+    const bool folder = strcmp(s->named, s->dir) == 0;
+    sl_str_addf(&name, "%s%s", s->named, folder ? "/plan.json" : "");
+    sl_str_add(to, "symlaw study run ");
+    sl_str_add_word(to, sl_str_text(&name));
+    if (folder) {
+        sl_str_truncate(&name, 0);
+        sl_str_addf(&name, "runs/%s-again", s->plan->name);
+        sl_str_add(to, " --out ");
+        sl_str_add_word(to, sl_str_text(&name));
+    }
+    to->failed = to->failed || name.failed;
+    sl_str_clear(&name);
+}
+
+/* The test problems of a model, as the command eval opens them. */
+static sl_status open_problems(sl_commands__problems *out, sl_infer **model,
+                               const sl_commands__study_context *s, const char *folder) {
+    static const char options[] = "{\"split\":\"test\",\"limit\":200}";
+    const symlaw_command_info *info = &sl_commands__eval.info;
+    sl_json *given = NULL;
+    sl_commands__run run = { .info = info, .listener = s->run->listener };
+    sl_status st;
+    run.values = sl_calloc((size_t)info->n_options, sizeof *run.values);
+    if (!run.values) return sl_fail_memory((size_t)info->n_options, sizeof *run.values, "options");
+    SL_GO(sl_io_json_parse(&given, options, sizeof options - 1));
+    SL_GO(sl_commands__options_read(run.values, info, given));
+    SL_GO(sl_infer_open(model, folder));
+    st = sl_commands__problems_open(out, &run, sl_infer_about(*model), false);
+done:
+    sl_arena_clear(&run.arena);
+    sl_free(run.values);
+    sl_io_json_free(given);
+    return st;
+}
+
+/* Problems that the best model solved and missed. A model or a file of judgements that is lost or
+ * damaged takes the examples, not the report. */
+static sl_status add_problems(sl_report_input *out, sl_arena *a,
+                              const sl_commands__study_context *s, const sl_study *study) {
+    const int best = sl_study_best_run(study);
+    if (best < 0 || !study->run[best].eval[SL_STUDY_SET_TEST].there) return SL_OK;
+    sl_commands__problems problems = { 0 };
+    sl_infer *model = NULL;
+    sl_str path = { 0 };
+    sl_str_addf(&path, "%s/runs/%s", study->dir, study->run[best].id);
+    sl_status st = sl_str_status(&path);
+    if (st == SL_OK) st = open_problems(&problems, &model, s, path.text);
+    sl_str_add(&path, "/eval-test.jsonl");
+    if (st == SL_OK) st = sl_str_status(&path);
+    if (st == SL_OK) st = sl_report_study_problems(out, a, &problems.source, path.text);
+    if (st != SL_OK && st != SL_ENOMEM && st != SL_ECANCEL) {
+        sl_commands__note(&s->run->listener,
+                          "the report shows no solved and missed problems: %.300s",
+                          sl_last_error());
+        st = SL_OK;
+    }
+    sl_commands__problems_clear(&problems);
+    sl_infer_close(model);
+    sl_str_clear(&path);
+    return st;
+}
+
+static sl_status make_page(sl_report_input *out, sl_arena *a, const sl_commands__study_context *s,
+                           const sl_study *study, const sl_laws *laws) {
+    sl_str command = { 0 };
+    double peak;
+    SL_TRY(measure_peak(&peak));
+    SL_TRY(sl_report_study(out, a, study, laws, peak));
+    add_command(&command, s);
+    out->command = command.failed ? NULL : sl_arena_text(a, command.text, command.len);
+    sl_str_clear(&command);
+    if (!out->command) return sl_fail(SL_ENOMEM, "no memory for the report");
+    SL_TRY(add_unfinished(out, a, s, study));
+    return add_problems(out, a, s, study);
 }
 
 sl_status sl_commands__study_report(const sl_commands__study_context *s, const sl_study *study,
@@ -94,7 +174,6 @@ sl_status sl_commands__study_report(const sl_commands__study_context *s, const s
     sl_laws_table table;
     sl_laws laws;
     sl_report_input in;
-    double peak;
     bool any = false;
     for (int r = 0; r < study->runs; r++)
         any = any || (study->run[r].trained && study->run[r].scale);
@@ -102,11 +181,10 @@ sl_status sl_commands__study_report(const sl_commands__study_context *s, const s
     SL_TRY(sl_study_table(&table, a, study));
     SL_TRY(sl_laws_fit(&laws, a, &table, NULL));
     SL_TRY(write_laws(s, &laws));
-    SL_TRY(measure_peak(&peak));
-    SL_TRY(sl_commands__study_page(&in, a, s, study, &laws, peak));
+    SL_TRY(make_page(&in, a, s, study, &laws));
     SL_TRY(write_page(s, &in));
     if (in.unfinished)
         sl_commands__note(&s->run->listener,
-                          "the study is not complete: %s; the report is of these", in.unfinished);
+                          "the study is not complete: %s; the report covers these", in.unfinished);
     return add_findings(s, &in, result);
 }

@@ -102,7 +102,7 @@ static void make_brief(char out[BRIEF], const symlaw_event *e) {
 /* What this run is, and how far. */
 static int show(job *j, const char *brief) {
     char text[320];
-    const sl_commands__tally *t = &j->runner->tally;
+    const sl_report_tally *t = &j->runner->tally;
     const char *comma = strchr(brief, ',');
     const int n = sl_snprintf(text, sizeof text, "study, %d of %d runs, %s%s", t->finished, t->runs,
                               j->label, comma ? comma : "");

@@ -76,7 +76,7 @@ static void note_jobs(const sl_commands__study_context *s, bool submitted,
 static sl_status with_jobs(sl_status st, const sl_study_slurm_jobs *jobs) {
     if (st != SL_ECANCEL || !*jobs->id) return st;
     return sl_fail(SL_ECANCEL,
-                   "its jobs go on: \"scancel %s\" ends them, the same command waits for "
+                   "its jobs continue: \"scancel %s\" ends them, the same command waits for "
                    "them again",
                    jobs->id);
 }

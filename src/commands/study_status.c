@@ -1,26 +1,8 @@
-/* study_status - how far a study is: for the line on the terminal, for `status`, for `init`. */
+/* study_status - how far a study is: for progress, for `status`, for `init`. */
 #include <math.h>
 #include <string.h>
 
 #include "commands/study_impl.h"
-
-const char *sl_commands__duration(char buffer[32], double seconds) {
-    if (!(seconds >= 0 && seconds < 1e12)) {
-        sl_snprintf(buffer, 32, "unknown");
-        return buffer;
-    }
-    const int64_t s = (int64_t)(seconds + 0.5);
-    if (s >= 2 * 86400)
-        sl_snprintf(buffer, 32, "%.1f days", seconds / 86400);
-    else if (s >= 3600)
-        sl_snprintf(buffer, 32, "%lld h %lld min", (long long)(s / 3600),
-                    (long long)(s % 3600 / 60));
-    else if (s >= 60)
-        sl_snprintf(buffer, 32, "%lld min %lld s", (long long)(s / 60), (long long)(s % 60));
-    else
-        sl_snprintf(buffer, 32, "%lld s", (long long)s);
-    return buffer;
-}
 
 /* ---------------------------------------------------------------- rates --------------------- */
 
@@ -100,7 +82,7 @@ static sl_status flops_of(double *out, const sl_study *study, const sl_study_run
     return SL_OK;
 }
 
-static sl_status add_run(sl_commands__tally *t, const sl_study *study, const sl_study_run *run,
+static sl_status add_run(sl_report_tally *t, const sl_study *study, const sl_study_run *run,
                          double factor) {
     double flops;
     sl_study_holder h;
@@ -126,7 +108,7 @@ static sl_status add_run(sl_commands__tally *t, const sl_study *study, const sl_
 
 /* Runs of scale that the sweep of a size has not decided yet: their settings are not known, but
  * their cost is. Those that the sweep has trained by then are counted twice. */
-static sl_status add_ahead(sl_commands__tally *t, const sl_study *study, int size, double factor) {
+static sl_status add_ahead(sl_report_tally *t, const sl_study *study, int size, double factor) {
     const sl_study_size *z = &study->plan->size[size];
     if (study->best[size].known) return SL_OK;
     for (int i = 0; i < z->ratios.n; i++) {
@@ -144,10 +126,10 @@ static sl_status add_ahead(sl_commands__tally *t, const sl_study *study, int siz
     return SL_OK;
 }
 
-sl_status sl_commands__study_tally(sl_commands__tally *out, const sl_commands__study_context *s,
+sl_status sl_commands__study_tally(sl_report_tally *out, const sl_commands__study_context *s,
                                    const sl_study *study) {
     (void)s;
-    *out = (sl_commands__tally){ 0 };
+    *out = (sl_report_tally){ 0 };
     double factor;
     SL_TRY(calibrate(&factor, study));
     for (int i = 0; i < study->runs; i++) SL_TRY(add_run(out, study, &study->run[i], factor));
@@ -161,7 +143,7 @@ sl_status sl_commands__study_tally(sl_commands__tally *out, const sl_commands__s
 }
 
 sl_status sl_commands__study_progress(const sl_commands__study_context *s,
-                                      const sl_commands__tally *t) {
+                                      const sl_report_tally *t) {
     char text[320];
     const bool training = t->flops_done < t->flops * (1 - 1e-9);
     int n;
@@ -180,111 +162,29 @@ sl_status sl_commands__study_progress(const sl_commands__study_context *s,
 
 /* ---------------------------------------------------------------- `status` ------------------ */
 
-static const char *state_text(const sl_study_run *run, const sl_study_holder *h) {
-    if (run->state == SL_STUDY_FAILED) return run->result.diverged ? "diverged" : "failed";
-    if (run->state == SL_STUDY_DONE) return "done";
-    if (h->held && !h->gone) return run->trained ? "evaluating" : "training";
-    return run->state == SL_STUDY_TRAINED ? "trained"
-           : run->state == SL_STUDY_BEGUN ? "begun"
-                                          : "waiting";
-}
-
-static const char *phase_text(const sl_study_run *run) {
-    return run->sweep && run->scale ? "sweep and scale" : run->scale ? "scale" : "sweep";
-}
-
-static void run_json(sl_str *s, const sl_study *study, const sl_study_run *run,
-                     const sl_study_holder *h, double flops) {
-    sl_io_json_open(s, NULL, '{');
-    sl_io_json_add_text(s, "id", run->id);
-    sl_io_json_add_text(s, "size", study->plan->size[run->size].name);
-    sl_io_json_add_text(s, "phase", phase_text(run));
-    sl_io_json_add_text(s, "state", state_text(run, h));
-    sl_io_json_add_real(s, "flops", flops);
-    sl_io_json_add_real(s, "flops_done", flops * part_of(run, h));
-    sl_io_json_add_real(s, "loss_valid", run->trained ? run->result.loss_valid : NAN);
-    sl_io_json_add_real(s, "seconds", run->trained ? run->result.seconds : NAN);
-    sl_io_json_add_int(s, "attempts", run->attempts);
-    sl_io_json_add_text(s, "error", run->error);
-    if (h->held && !h->gone) {
-        sl_io_json_open(s, "worker", '{');
-        sl_io_json_add_text(s, "host", h->host);
-        sl_io_json_add_int(s, "pid", h->pid);
-        sl_io_json_add_text(s, "progress", h->text);
-        sl_io_json_close(s, '}');
-    }
-    sl_io_json_close(s, '}');
-}
-
-static void run_line(sl_str *s, const sl_study_run *run, const sl_study_holder *h, double flops) {
-    const char *state = state_text(run, h);
-    sl_str_addf(s, "  %-36s %-10s %9.3g", run->id, state, flops);
-    if (run->trained)
-        sl_str_addf(s, "  loss %.4f, %.1f s", run->result.loss_valid, run->result.seconds);
-    if (h->held && !h->gone) sl_str_addf(s, "  %s:%lld %.60s", h->host, (long long)h->pid, h->text);
-    if (run->error) sl_str_addf(s, "  %.100s", run->error);
-    sl_str_add_char(s, '\n');
-}
-
-static void tally_json(sl_str *s, const sl_commands__tally *t, const sl_study *study) {
-    sl_io_json_add_int(s, "finished", t->finished);
-    sl_io_json_add_int(s, "failed", t->failed);
-    sl_io_json_add_int(s, "active", t->active);
-    sl_io_json_add_real(s, "flops", t->flops);
-    sl_io_json_add_real(s, "flops_done", t->flops_done);
-    sl_io_json_add_int(s, "evaluations", t->evaluations);
-    sl_io_json_add_int(s, "evaluated", t->evaluated);
-    sl_io_json_add_real(s, "seconds_left", study->complete ? 0 : t->seconds_left);
-    sl_io_json_add_bool(s, "complete", study->complete);
-}
-
-static void tally_lines(sl_str *s, const sl_commands__tally *t, const sl_study *study) {
-    char left[32];
-    sl_str_addf(s, "\n%d of %d runs finished, %d failed, %d under way\n", t->finished, t->runs,
-                t->failed, t->active);
-    sl_str_addf(s, "%.3g of %.3g FLOPs done, %.3g remain; %d of %d evaluations done\n",
-                t->flops_done, t->flops, t->flops - t->flops_done, t->evaluated, t->evaluations);
-    if (study->complete)
-        sl_str_add(s, "the study is complete\n");
-    else if (isnan(t->seconds_left))
-        sl_str_add(s, "no run has finished, so the time is not known\n");
-    else
-        sl_str_addf(s,
-                    "about %s remain at the rate of the finished runs; runs that the sweep has "
-                    "not settled are counted by their cost\n",
-                    sl_commands__duration(left, t->seconds_left));
-}
-
 sl_status sl_commands__study_status(const sl_commands__study_context *s, sl_str *result) {
     sl_status st;
     sl_arena arena = { 0 };
     sl_study study;
-    sl_commands__tally t;
+    sl_report_tally t;
     double factor;
-    const bool json = sl_commands__named(s->run, "json")->flag;
     sl_str *out = &s->run->output;
     SL_GO(sl_study_look(&study, &arena, s->plan, s->dir));
     SL_GO(sl_commands__study_tally(&t, s, &study));
     SL_GO(calibrate(&factor, &study));
-    sl_io_json_add_text(result, "folder", s->dir);
-    sl_io_json_open(result, "runs", '[');
-    if (!json) sl_str_addf(out, "  %-36s %-10s %9s\n", "run", "state", "FLOPs");
+    sl_report_run *runs = sl_arena_alloc(&arena, (size_t)(study.runs + 1) * sizeof *runs);
+    if (!runs) SL_GO(sl_fail_memory((size_t)study.runs, sizeof *runs, "the state of runs"));
     for (int i = 0; i < study.runs; i++) {
-        const sl_study_run *run = &study.run[i];
-        double flops;
-        sl_study_holder h;
-        SL_GO(flops_of(&flops, &study, run, factor));
-        SL_GO(read_holder(&h, &study, "runs", run->id));
-        run_json(result, &study, run, &h, flops);
-        if (!json) run_line(out, run, &h, flops);
+        sl_report_run *r = &runs[i];
+        r->run = &study.run[i];
+        SL_GO(flops_of(&r->flops, &study, r->run, factor));
+        SL_GO(read_holder(&r->holder, &study, "runs", r->run->id));
+        r->part = part_of(r->run, &r->holder);
     }
-    sl_io_json_close(result, ']');
-    tally_json(result, &t, &study);
-    sl_io_json_add_text(result, "notes", study.notes);
-    if (!json) {
-        tally_lines(out, &t, &study);
-        sl_str_add(out, study.notes ? study.notes : "");
-    }
+    sl_io_json_add_text(result, "folder", s->dir);
+    sl_report_status_json(result, &study, runs, study.runs, &t);
+    if (!sl_commands__named(s->run, "json")->flag)
+        sl_report_status_table(out, &study, runs, study.runs, &t);
     st = sl_commands__output(s->run);
 done:
     sl_arena_clear(&arena);

@@ -90,7 +90,7 @@ static sl_status place_find(place *p, sl_commands__run *run) {
     } else {
         if (there)
             return sl_fail(SL_EINVAL,
-                           "%.300s has a run already; --resume goes on with it, another --out "
+                           "%.300s has a run already; --resume continues it, another --out "
                            "starts a new one",
                            p->dir);
     }
@@ -145,7 +145,7 @@ static int on_news(const sl_train_news *n, void *payload) {
     const watcher *w = payload;
     if (n->note) sl_commands__note(&w->run->listener, "%s", n->note);
     char valid[40] = "", share[40] = "", text[256];
-    const double part = sl_commands__peak_share(1e9 * n->gflops * w->executed, w->peak);
+    const double part = sl_report_peak_share(1e9 * n->gflops * w->executed, w->peak);
     if (!isnan(n->loss_valid)) sl_snprintf(valid, sizeof valid, " (valid %.3f)", n->loss_valid);
     if (!isnan(part)) sl_snprintf(share, sizeof share, ", %.2f of peak", part);
     int length = sl_snprintf(text, sizeof text,
@@ -179,22 +179,21 @@ static void add_result(sl_str *s, const sl_train_result *r) {
 
 static void add_table(sl_str *s, const sl_train_result *r, const sl_train_plan *p, int64_t batch) {
     const double seconds = SL_MAX(r->seconds, 1e-9);
-    sl_commands__line(s, "checkpoint", "%s", r->checkpoint);
+    sl_report_line(s, "checkpoint", "%s", r->checkpoint);
     if (r->resumed_at >= 0)
-        sl_commands__line(s, "steps", "%lld of %lld, resumed at %lld", (long long)r->step,
-                          (long long)p->steps, (long long)r->resumed_at);
+        sl_report_line(s, "steps", "%lld of %lld, resumed at %lld", (long long)r->step,
+                       (long long)p->steps, (long long)r->resumed_at);
     else
-        sl_commands__line(s, "steps", "%lld", (long long)r->step);
-    sl_commands__line(s, "loss", "%.4f nats per token, %.3f per expression", r->loss,
-                      r->loss_expression);
+        sl_report_line(s, "steps", "%lld", (long long)r->step);
+    sl_report_line(s, "loss", "%.4f nats per token, %.3f per expression", r->loss,
+                   r->loss_expression);
     if (!isnan(r->loss_valid))
-        sl_commands__line(s, "validation", "%.4f nats per token, %.3f per expression",
-                          r->loss_valid, r->loss_valid_expression);
-    sl_commands__line(s, "time", "%.1f s, %.1f pairs/s, %.1f GFLOP/s as the paper counts",
-                      r->seconds, (double)r->step * (double)batch / seconds,
-                      1e-9 * r->flops / seconds);
-    sl_commands__line(s, "memory", "%.1f MB at most, %.1f MB planned", 1e-6 * (double)r->peak_bytes,
-                      1e-6 * (double)p->memory);
+        sl_report_line(s, "validation", "%.4f nats per token, %.3f per expression", r->loss_valid,
+                       r->loss_valid_expression);
+    sl_report_line(s, "time", "%.1f s, %.1f pairs/s, %.1f GFLOP/s as the paper counts", r->seconds,
+                   (double)r->step * (double)batch / seconds, 1e-9 * r->flops / seconds);
+    sl_report_line(s, "memory", "%.1f MB peak, %.1f MB planned", 1e-6 * (double)r->peak_bytes,
+                   1e-6 * (double)p->memory);
 }
 
 /* ---------------------------------------------------------------- the work ------------------ */
@@ -247,10 +246,10 @@ static sl_status measure_entropy(sl_entropy *out, sl_commands__run *run, sl_pool
 /* With the command that goes on, as it can be typed. */
 static sl_status fail_stopped(const sl_train_result *r, const sl_train_plan *p, const char *dir) {
     sl_str word = { 0 };
-    sl_commands__add_word(&word, dir);
+    sl_str_add_word(&word, dir);
     const bool whole = sl_str_status(&word) == SL_OK;
     const sl_status st = sl_fail(SL_ECANCEL,
-                                 "stopped on request; step %lld of %lld is saved; go on with: "
+                                 "stopped on request; step %lld of %lld is saved; continue with: "
                                  "symlaw train --resume --out %s",
                                  (long long)r->step, (long long)p->steps, whole ? word.text : dir);
     sl_str_clear(&word);
@@ -283,9 +282,9 @@ static sl_status train(sl_commands__run *run, sl_commands__setup *s, const sl_pa
         sl_commands__note(&run->listener, "the run is finished: nothing is left to do");
     sl_io_json_add_int(result, "parameters", s->model->count);
     add_result(result, &r);
-    sl_commands__plan_json(result, &plan);
+    sl_report_plan_json(result, &plan);
     if (!run->inner) {
-        sl_commands__entropy_json(result, &entropy);
+        sl_report_entropy_json(result, &entropy);
         sl_io_json_add_real(result, "peak_gflops", 1e-9 * w.peak);
     }
     if (value(run, OPT_JSON)->flag) return SL_OK;

@@ -89,11 +89,11 @@ static sl_status fail_other(const symlaw_option_info *o, const sl_commands__valu
     // "name":value, of which the value is wanted
     const size_t skip = strlen(o->name) + 3;
     const bool whole = !a.failed && !b.failed;
-    sl_status st = sl_fail(SL_EINVAL,
-                           "--%s is %.60s, but the run in %.200s has %.60s; leave it out to go on, "
-                           "or give another --out",
-                           o->name, whole ? a.text + skip : "different", dir,
-                           whole ? b.text + skip : "another");
+    sl_status st = sl_fail(
+        SL_EINVAL,
+        "--%s is %.60s, but the run in %.200s has %.60s; leave it out to resume, "
+        "or give another --out",
+        o->name, whole ? a.text + skip : "different", dir, whole ? b.text + skip : "another");
     sl_str_clear(&a);
     sl_str_clear(&b);
     return st;
@@ -291,50 +291,6 @@ sl_status sl_commands__model_notes(const sl_commands__listener *l, const sl_infe
 
 /* ---------------------------------------------------------------- cost ---------------------- */
 
-void sl_commands__line(sl_str *s, const char *name, const char *format, ...) {
-    char text[400];
-    va_list args;
-    va_start(args, format);
-    sl_vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    sl_str_addf(s, "  %-13s %s\n", name, text);
-}
-
-// parts of a plan's memory      field        what people call it
-#define PARTS(X)                  \
-    X(weights, "weights")         \
-    X(gradients, "gradients")     \
-    X(optimiser, "optimizer")     \
-    X(activations, "activations") \
-    X(batches, "batches")
-
-void sl_commands__plan_json(sl_str *s, const sl_train_plan *p) {
-    sl_io_json_open(s, "plan", '{');
-    sl_io_json_add_int(s, "steps", p->steps);
-    sl_io_json_add_real(s, "tokens_per_pair", p->tokens_per_pair);
-    sl_io_json_add_real(s, "ratio", p->ratio);
-    sl_io_json_add_real(s, "flops", p->flops);
-    sl_io_json_add_real(s, "flops_pair_paper", p->flops_pair_paper);
-    sl_io_json_add_real(s, "flops_pair", p->flops_pair);
-    sl_io_json_add_int(s, "lanes", p->lanes);
-    sl_io_json_add_int(s, "chunk", p->chunk);
-    sl_io_json_open(s, "memory", '{');
-    sl_io_json_add_int(s, "total", p->memory);
-#define X(field, name) sl_io_json_add_int(s, name, p->memory_##field);
-    PARTS(X)
-#undef X
-    sl_io_json_close(s, '}');
-    sl_io_json_close(s, '}');
-}
-
-void sl_commands__memory_table(sl_str *s, const sl_train_plan *p) {
-    sl_str_add(s, "\nmemory, in MB\n");
-#define X(field, name) sl_commands__line(s, name, "%10.1f", 1e-6 * (double)p->memory_##field);
-    PARTS(X)
-#undef X
-    sl_commands__line(s, "all", "%10.1f", 1e-6 * (double)p->memory);
-}
-
 sl_status sl_commands__memory_check(const sl_train_plan *p, const sl_commands__run *run) {
     const double limit = sl_commands__named(run, "max-memory")->real * 1e9;
     const int64_t free_bytes = sl_mem_available() / sl_par_peers();
@@ -347,6 +303,6 @@ sl_status sl_commands__memory_check(const sl_train_plan *p, const sl_commands__r
                        1e-9 * limit, remedy);
     return sl_fail(SL_ELIMIT,
                    "training takes %.3g GB, and %.3g GB are free; %s; --max-memory %.3g tries it "
-                   "all the same",
+                   "anyway",
                    need, 1e-9 * (double)free_bytes, remedy, need * 1.01);
 }

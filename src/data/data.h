@@ -58,6 +58,10 @@ typedef struct sl_units {
 SL_NODISCARD sl_status sl_data_units_parse(sl_units *out, const char *list,
                                            const char *const *names, int inputs,
                                            const char *target);
+/* The same, list NULL: none. *out := units, or NULL where no column's unit is known. */
+SL_NODISCARD sl_status sl_data_units_known(const sl_units **out, sl_units *units, const char *list,
+                                           const char *const *names, int inputs,
+                                           const char *target);
 
 /* Does a column's name have a unit, as "v (m/s)" or "v [m/s]"? Then *unit is it and *length the bytes
  * of the name in front. What stands in brackets and is no unit belongs to the name. */

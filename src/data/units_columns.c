@@ -135,3 +135,16 @@ bool sl_data_unit_of_name(sl_unit *unit, size_t *length, const char *name) {
     *length = end;
     return true;
 }
+
+static bool is_any_known(const sl_units *u, int inputs) {
+    bool known = u->target_known;
+    for (int i = 0; i < inputs; i++) known = known || u->input_known[i];
+    return known;
+}
+
+sl_status sl_data_units_known(const sl_units **out, sl_units *units, const char *list,
+                              const char *const *names, int inputs, const char *target) {
+    if (list) SL_TRY(sl_data_units_parse(units, list, names, inputs, target));
+    *out = is_any_known(units, inputs) ? units : NULL;
+    return SL_OK;
+}

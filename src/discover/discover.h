@@ -11,7 +11,7 @@
  *
  * A sample becomes a candidate: an expression whose canonical form nobody had before, with its R2 on
  * all rows. To refine is to free the numbers of a candidate and to fit them (fit.h); constants that
- * come out close to exact numbers are snapped to them where that costs nothing.
+ * come out close to exact numbers are rounded to them where the fit does not worsen.
  *
  * The first candidate is the one of least description length, sl_fit_describe, the project's one
  * criterion: bits of the formula and of what it leaves unexplained. R2 alone prefers whatever has more
@@ -142,14 +142,14 @@ SL_NODISCARD sl_status sl_discover_options_check(const sl_discover_options *o);
 
 /* What became of a candidate, from bad to good.   id  name  text */
 #define SL_CANDIDATE_STATES(X)                                                              \
-    X(INVALID,   "invalid",   "no expression; the reason says why")                         \
-    X(DUPLICATE, "duplicate", "the same canonical form as a candidate before it")           \
-    X(SKIPPED,   "skipped",   "the work was cut before its turn came")                      \
-    X(UNREAL,    "unreal",    "not real and finite in every row")                           \
+    X(INVALID,   "invalid",   "not an expression; see the reason")                         \
+    X(DUPLICATE, "duplicate", "the same canonical form as an earlier candidate")           \
+    X(SKIPPED,   "skipped",   "not reached before the work was stopped")                      \
+    X(UNREAL,    "unreal",    "undefined or infinite on some rows")                           \
     X(EXCLUDED,  "excluded",  "its operators, size or units are not allowed")               \
-    X(SCORED,    "scored",    "as it was proposed")                                         \
-    X(REFINED,   "refined",   "its constants were fitted")                                  \
-    X(SNAPPED,   "snapped",   "fitted, and all or some constants are exact numbers again")
+    X(SCORED,    "scored",    "as proposed")                                         \
+    X(REFINED,   "refined",   "constants fitted")                                  \
+    X(SNAPPED,   "snapped",   "fitted; some constants rounded to exact values")
 
 typedef enum sl_candidate_state {
 #define X(id, name, text) SL_CANDIDATE_##id,
@@ -230,6 +230,7 @@ typedef struct sl_discover_searched {
 } sl_discover_searched;
 
 typedef enum sl_cut { SL_CUT_NONE, SL_CUT_TIME, SL_CUT_CANCEL } sl_cut;
+const char *sl_discover_cut_name(sl_cut cut); // "", "time" or "cancel"
 
 typedef struct sl_discovery {
     int64_t count;
@@ -286,23 +287,5 @@ SL_NODISCARD sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, 
  * and to explain the rows as well, up to two percent more of what c leaves. */
 SL_NODISCARD sl_status sl_discover_candidate_round(sl_candidate *out, sl_arena *a,
                                                    const sl_candidate *c, const sl_rounding *r);
-
-/* ---------------------------------------------------------------- pictures ------------------ */
-
-/* Appends a picture of data, formula and residuals: an <svg>, or with html a page around it that
- * also has the formula (MathML), its figures and the table of the next `top` ones. One input: y
- * over it with the curve, residuals below. More: y over the formula's value, and residuals over
- * each input (and, for two, over the formula's value). No candidate that has an R2: y over each
- * input. Of very many rows as many are drawn as can be told apart. */
-typedef struct sl_picture {
-    const sl_problem *problem;
-    const sl_discovery *discovery;
-    const sl_names *names; // of inputs
-    const char *target;    // name of y
-    const char *title;     // such as the file's name
-    bool html;
-    int top;
-} sl_picture;
-SL_NODISCARD sl_status sl_discover_picture_draw(sl_str *s, const sl_picture *p);
 
 #endif

@@ -9,6 +9,11 @@ const char *sl_discover_candidate_state_name(sl_candidate_state s) {
     return names[s];
 }
 
+const char *sl_discover_cut_name(sl_cut cut) {
+    static const char *const names[] = { [SL_CUT_TIME] = "time", [SL_CUT_CANCEL] = "cancel" };
+    return cut == SL_CUT_NONE ? "" : names[cut];
+}
+
 const char *sl_discover_source_name(sl_source s) {
 #define X(id, name) name,
     static const char *const names[] = { SL_SOURCES(X) };

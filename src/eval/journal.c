@@ -220,7 +220,7 @@ static bool same(sl_str *why, const sl_json *theirs, const sl_json *ours, const 
 }
 
 static sl_status no_journal(const char *path) {
-    return sl_fail(SL_EINVAL, "%s is no journal of an evaluation; it is left as it is", path);
+    return sl_fail(SL_EINVAL, "%s is not a journal of an evaluation; it is left unchanged", path);
 }
 
 static sl_status compare_headers(const char *path, const sl_json *theirs, const sl_json *ours) {

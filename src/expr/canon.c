@@ -1,29 +1,29 @@
-/* The canonical form. docs/math/canonical.md lists the rules by number and says why none of them
- * changes a real value; the numbers in brackets below are those.
+/* The canonical form. docs/math/canonical.md lists the rules and why none of them changes a real
+ * value; names in brackets are those of rules.
  *
  * A sum is canonicalised term by term and like terms are added; that cannot depend on how it was
  * bracketed. A product is harder: ((x+1)*(x+2))/(x+1) must not be expanded before it is seen that
  * x+1 cancels, or the result would depend on brackets. So a whole product, with everything nested
  * in it, is first gathered into one list of (base, exponent), equal bases are added up, and only
- * then are sums multiplied out. Where a step could be sensitive to the order of its inputs, it runs
- * over bases in falling size, hence always over the same sequence. */
+ * then are sums multiplied out. A step whose result could depend on the order of its inputs runs
+ * over bases by falling size, which is always the same sequence. */
 #include "expr/canon_impl.h"
 
-static sl_status canon_node(const sl_node **out, work *w, const sl_node *e, int depth);
+static sl_status canon_node(const sl_node **out, sl_canon_work *w, const sl_node *e, int depth);
 
 /* ---------------------------------------------------------------- whole trees --------------- */
 
 typedef struct gathered {
-    entry *list;
+    sl_canon_entry *list;
     int n, cap;
 } gathered;
 
 /* Adds e^times to the list, looking through products and powers. depth < 0: e is canonical, so its
  * parts are taken as they are. */
-static sl_status gather(gathered *g, work *w, const sl_node *e, sl_rat times, int depth) {
-    bool trusted = depth < 0;
+static sl_status gather(gathered *g, sl_canon_work *w, const sl_node *e, sl_rat times, int depth) {
+    bool canonical = depth < 0;
     if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
-    int below = trusted ? depth : depth - 1;
+    int below = canonical ? depth : depth - 1;
     if (e->op == SL_OP_MUL) {
         const sl_node *c = e + 1;
         for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) SL_TRY(gather(g, w, c, times, below));
@@ -31,24 +31,24 @@ static sl_status gather(gathered *g, work *w, const sl_node *e, sl_rat times, in
     }
     bool primitive = false;
     if (e->op == SL_OP_POW) {
-        if (sl_expr_is_undefined(e)) return SL_EXPR__NOWHERE; // or 1/(1/0) would be 0
+        if (sl_expr_is_undefined(e)) return SL_EXPR__UNDEFINED; // or 1/(1/0) would be 0
         sl_rat r = sl_expr_num_value(sl_expr_next(e + 1));
         if (!sl_expr_rat_mul(&times, times, r)) return sl_expr__canon_overflow();
-        if (sl_expr_rat_is_int(r) && !(trusted && e[1].op == SL_OP_ADD))
+        if (sl_expr_rat_is_int(r) && !(canonical && e[1].op == SL_OP_ADD))
             return gather(g, w, e + 1, times, below); // (u*v)^n = u^n * v^n
-        primitive = trusted && sl_expr_rat_is_int(r);
+        primitive = canonical && sl_expr_rat_is_int(r);
         e = e + 1;
     }
-    if (!trusted) SL_TRY(canon_node(&e, w, e, below));
+    if (!canonical) SL_TRY(canon_node(&e, w, e, below));
     SL_CANON_GROW(g->list, g->n, g->cap, w);
-    g->list[g->n++] = (entry){ e, times, primitive };
+    g->list[g->n++] = (sl_canon_entry){ e, times, primitive };
     return SL_OK;
 }
 
 /* out += p^q, both canonical. */
-static sl_status power(poly *out, work *w, const sl_node *p, const sl_node *q) {
-    entry x = { p, SL_RAT(1), false };
-    if (sl_expr_is_undefined(p) || sl_expr_is_undefined(q)) return SL_EXPR__NOWHERE;
+static sl_status power(sl_poly *out, sl_canon_work *w, const sl_node *p, const sl_node *q) {
+    sl_canon_entry x = { p, SL_RAT(1), false };
+    if (sl_expr_is_undefined(p) || sl_expr_is_undefined(q)) return SL_EXPR__UNDEFINED;
     if (q->op == SL_OP_NUM) {
         x.exp = sl_expr_num_value(q);
     } else {
@@ -63,7 +63,7 @@ static sl_status power(poly *out, work *w, const sl_node *p, const sl_node *q) {
 }
 
 /* out += e, terms unsorted. */
-static sl_status add_tree(poly *out, work *w, const sl_node *e, int depth) {
+static sl_status add_tree(sl_poly *out, sl_canon_work *w, const sl_node *e, int depth) {
     const sl_node *p, *q;
     if (depth == 0) return sl_fail(SL_ELIMIT, "nested deeper than %d", SL_EXPR__DEEP);
     switch ((sl_op)e->op) {
@@ -71,7 +71,7 @@ static sl_status add_tree(poly *out, work *w, const sl_node *e, int depth) {
     case SL_OP_VAR:
     case SL_OP_PAR:
     case SL_OP_PI: {
-        term t;
+        sl_poly_term t;
         SL_TRY(sl_expr__poly_read_term(&t, w, e));
         return sl_expr__poly_push(out, w, t);
     }
@@ -97,12 +97,12 @@ static sl_status add_tree(poly *out, work *w, const sl_node *e, int depth) {
     return sl_expr__canon_function(out, w, e->op, p);
 }
 
-static sl_status canon_node(const sl_node **out, work *w, const sl_node *e, int depth) {
+static sl_status canon_node(const sl_node **out, sl_canon_work *w, const sl_node *e, int depth) {
     if (e->op == SL_OP_VAR || e->op == SL_OP_NUM || e->op == SL_OP_PAR || e->op == SL_OP_PI) {
         *out = e;
         return SL_OK;
     }
-    poly p = { 0 };
+    sl_poly p = { 0 };
     SL_TRY(add_tree(&p, w, e, depth));
     SL_TRY(sl_expr__poly_collect(&p));
     return sl_expr__poly_node(out, w, &p);
@@ -116,22 +116,23 @@ bool sl_expr_is_undefined(const sl_node *e) {
 
 sl_status sl_expr_canon(const sl_node **out, sl_arena *a, const sl_node *e) {
     size_t mark = sl_arena_mark(a);
-    work w = { .a = a };
+    sl_canon_work w = { .a = a };
     const sl_node *r = NULL;
     sl_status st = canon_node(&r, &w, e, SL_EXPR__DEEP);
     return sl_expr__finish(out, a, mark, st, r);
 }
 
 /* out += by*e, e canonical. */
-static sl_status add_canonical(poly *out, work *w, const sl_node *e, int by) {
-    poly p;
+static sl_status add_canonical(sl_poly *out, sl_canon_work *w, const sl_node *e, int by) {
+    sl_poly p;
     SL_TRY(sl_expr__poly_read(&p, w, e));
     if (by != 1) SL_TRY(sl_expr__poly_scale(&p, w, SL_RAT(by)));
     for (int i = 0; i < p.n; i++) SL_TRY(sl_expr__poly_push(out, w, p.t[i]));
     return SL_OK;
 }
 
-static sl_status apply(poly *out, work *w, sl_operator o, const sl_node *p, const sl_node *q) {
+static sl_status apply(sl_poly *out, sl_canon_work *w, sl_operator o, const sl_node *p,
+                       const sl_node *q) {
     gathered g = { 0 };
     switch (o) {
     case SL_OPERATOR_EXP: return sl_expr__canon_function(out, w, SL_OP_EXP, p);
@@ -153,7 +154,7 @@ static sl_status apply(poly *out, work *w, sl_operator o, const sl_node *p, cons
         SL_TRY(add_canonical(out, w, p, 1));
         return add_canonical(out, w, q, o == SL_OPERATOR_ADD ? 1 : -1);
     case SL_OPERATOR_SQRT: {
-        entry e = { p, { 1, 2 }, false };
+        sl_canon_entry e = { p, { 1, 2 }, false };
         return sl_expr__canon_product(out, w, SL_RAT(1), &e, 1);
     }
     case SL_OPERATOR_MUL:
@@ -170,12 +171,12 @@ static sl_status apply(poly *out, work *w, sl_operator o, const sl_node *p, cons
 sl_status sl_expr_canon_apply(const sl_node **out, sl_arena *a, sl_operator o, const sl_node *p,
                               const sl_node *q) {
     size_t mark = sl_arena_mark(a);
-    work w = { .a = a };
-    poly sum = { 0 };
+    sl_canon_work w = { .a = a };
+    sl_poly sum = { 0 };
     const sl_node *r = NULL;
     bool undefined =
         sl_expr_is_undefined(p) || (sl_expr_operator_operands(o) == 2 && sl_expr_is_undefined(q));
-    sl_status st = undefined ? SL_EXPR__NOWHERE : apply(&sum, &w, o, p, q);
+    sl_status st = undefined ? SL_EXPR__UNDEFINED : apply(&sum, &w, o, p, q);
     if (st == SL_OK) st = sl_expr__poly_collect(&sum);
     if (st == SL_OK) st = sl_expr__poly_node(&r, &w, &sum);
     return sl_expr__finish(out, a, mark, st, r);

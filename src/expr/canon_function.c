@@ -1,23 +1,22 @@
-/* Functions of one canonical operand, in canonical form: known values, parity, and what log and abs
- * do with products and powers. docs/math/canonical.md lists the rules; the names in brackets are
- * those. */
+/* Functions of one canonical operand, in canonical form: known values, parity, log and abs of
+ * products and powers. docs/math/canonical.md lists the rules; names in brackets are theirs. */
 #include "expr/canon_impl.h"
 
 /* out += by * p. */
-static sl_status push_scaled(poly *out, work *w, poly p, sl_rat by) {
+static sl_status push_scaled(sl_poly *out, sl_canon_work *w, sl_poly p, sl_rat by) {
     SL_TRY(sl_expr__poly_scale(&p, w, by));
     for (int i = 0; i < p.n; i++) SL_TRY(sl_expr__poly_push(out, w, p.t[i]));
     return SL_OK;
 }
 
-static bool leads_negative(const poly *p) { return p->n > 0 && p->t[0].coef.num < 0; }
+static bool leads_negative(const sl_poly *p) { return p->n > 0 && p->t[0].coef.num < 0; }
 
 /* out += coef * pi^power. */
-static sl_status push_pi(poly *out, work *w, sl_rat coef, int power) {
-    term t = { coef, NULL, 0 };
+static sl_status push_pi(sl_poly *out, sl_canon_work *w, sl_rat coef, int power) {
+    sl_poly_term t = { coef, NULL, 0 };
     if (coef.num == 0) return SL_OK;
     if (power) {
-        factor *f;
+        sl_factor *f;
         SL_CANON_NEW(f, w, 1);
         f->base = sl_expr_pi(w->a);
         if (!f->base) return sl_fail_memory(1, sizeof *f->base, "pi");
@@ -29,12 +28,13 @@ static sl_status push_pi(poly *out, work *w, sl_rat coef, int power) {
 }
 
 /* out += coef * op(argument), as it stands. */
-static sl_status push_function(poly *out, work *w, sl_op op, const sl_node *argument, sl_rat coef) {
-    factor *f;
+static sl_status push_function(sl_poly *out, sl_canon_work *w, sl_op op, const sl_node *argument,
+                               sl_rat coef) {
+    sl_factor *f;
     SL_CANON_NEW(f, w, 1);
     SL_TRY(sl_expr__fn(&f->base, w->a, op, argument));
     f->exp = SL_RAT(1);
-    return sl_expr__poly_push(out, w, (term){ coef, f, 1 });
+    return sl_expr__poly_push(out, w, (sl_poly_term){ coef, f, 1 });
 }
 
 /* ---------------------------------------------------------------- known values -------------- */
@@ -63,11 +63,11 @@ static bool known_value(sl_rat *coef, int *power, sl_op op, sl_rat v) {
     return sl_expr_rat_make(coef, coef->num, coef->den);
 }
 
-/* sin, cos and tan of k pi/2 where that is a whole number [values]. */
-static bool wave_value(int *value, sl_op op, const poly *p) {
+/* sin, cos and tan of k pi/2 where that is an integer [values]. */
+static bool wave_value(int *value, sl_op op, const sl_poly *p) {
     if (op != SL_OP_SIN && op != SL_OP_COS && op != SL_OP_TAN) return false;
     if (p->n != 1 || p->t[0].n != 1) return false;
-    const factor *f = p->t[0].f;
+    const sl_factor *f = p->t[0].f;
     const sl_rat c = p->t[0].coef;
     if (f->base->op != SL_OP_PI || !sl_expr_rat_is(f->exp, 1) || c.den > 2) return false;
     const int turn = (int)(c.num % 4 * (c.den == 1 ? 2 : 1)); // quarters, -6 .. 6
@@ -78,8 +78,8 @@ static bool wave_value(int *value, sl_op op, const poly *p) {
 
 /* ---------------------------------------------------------------- logarithms ---------------- */
 
-/* out += by*log(n), n >= 1; of a whole power k log(root): log(8) = 3 log(2) [log]. */
-static sl_status log_of_whole(poly *out, work *w, int64_t n, sl_rat by) {
+/* out += by*log(n), n >= 1; of an integer power k log(root): log(8) = 3 log(2) [log]. */
+static sl_status log_of_whole(sl_poly *out, sl_canon_work *w, int64_t n, sl_rat by) {
     if (n == 1) return SL_OK;
     sl_rat root = SL_RAT(n), coef;
     bool exact = false;
@@ -92,8 +92,8 @@ static sl_status log_of_whole(poly *out, work *w, int64_t n, sl_rat by) {
     return push_function(out, w, SL_OP_LOG, number, coef);
 }
 
-/* Is what this factor is always positive where it is real and not 0? */
-static bool is_positive(const factor *f) {
+/* Is this factor positive wherever it is real and not 0? */
+static bool is_positive(const sl_factor *f) {
     switch (f->base->op) {
     case SL_OP_NUM:
     case SL_OP_PI:
@@ -104,23 +104,23 @@ static bool is_positive(const factor *f) {
     }
 }
 
-static sl_status log_of(poly *out, work *w, const sl_node *argument);
+static sl_status log_of(sl_poly *out, sl_canon_work *w, const sl_node *argument);
 
 /* out += log(base^exp) of a positive factor: exp*log(base). */
-static sl_status log_of_factor(poly *out, work *w, const sl_node *base, sl_rat exp) {
+static sl_status log_of_factor(sl_poly *out, sl_canon_work *w, const sl_node *base, sl_rat exp) {
     if (base->op == SL_OP_NUM) return log_of_whole(out, w, sl_expr_num_value(base).num, exp);
     if (base->op == SL_OP_EXP) {
-        poly p;
+        sl_poly p;
         SL_TRY(sl_expr__poly_read(&p, w, base + 1));
         return push_scaled(out, w, p, exp);
     }
     if (base->op == SL_OP_MUL || base->op == SL_OP_POW) { // (u v)^(1/2), (u^2)^(1/2)
-        poly logs = { 0 };
+        sl_poly logs = { 0 };
         SL_TRY(log_of(&logs, w, base));
         return push_scaled(out, w, logs, exp);
     }
     if (base->op == SL_OP_RAISE) { // v log u
-        poly logs = { 0 }, v;
+        sl_poly logs = { 0 }, v;
         SL_TRY(sl_expr__canon_function(&logs, w, SL_OP_LOG, base + 1));
         SL_TRY(sl_expr__poly_collect(&logs));
         SL_TRY(sl_expr__poly_read(&v, w, sl_expr_next(base + 1)));
@@ -131,8 +131,8 @@ static sl_status log_of_factor(poly *out, work *w, const sl_node *base, sl_rat e
 }
 
 /* out += by*log(sum^2), where the square is a sum again. */
-static sl_status log_of_square(poly *out, work *w, const sl_node *sum, sl_rat by) {
-    poly p, square = { 0 }, logs = { 0 };
+static sl_status log_of_square(sl_poly *out, sl_canon_work *w, const sl_node *sum, sl_rat by) {
+    sl_poly p, square = { 0 }, logs = { 0 };
     const sl_node *node;
     SL_TRY(sl_expr__poly_read(&p, w, sum));
     SL_TRY(sl_expr__poly_mul(&square, w, &p, &p));
@@ -144,14 +144,14 @@ static sl_status log_of_square(poly *out, work *w, const sl_node *sum, sl_rat by
 
 /* out += log(argument). What is positive everywhere leaves a product; what is left keeps its sign
  * and stays together, but for a single power: log(u^3) = 3 log u, log(u^4) = 2 log(u^2) [log]. */
-static sl_status log_of(poly *out, work *w, const sl_node *argument) {
+static sl_status log_of(sl_poly *out, sl_canon_work *w, const sl_node *argument) {
     if (argument->op == SL_OP_ADD) return push_function(out, w, SL_OP_LOG, argument, SL_RAT(1));
-    term t;
+    sl_poly_term t;
     SL_TRY(sl_expr__poly_read_term(&t, w, argument));
     const int sign = t.coef.num < 0 ? -1 : 1;
     SL_TRY(log_of_whole(out, w, sign * t.coef.num, SL_RAT(1)));
     SL_TRY(log_of_whole(out, w, t.coef.den, SL_RAT(-1)));
-    factor *rest;
+    sl_factor *rest;
     SL_CANON_NEW(rest, w, t.n);
     int n = 0;
     for (int i = 0; i < t.n; i++) {
@@ -160,7 +160,7 @@ static sl_status log_of(poly *out, work *w, const sl_node *argument) {
         else
             rest[n++] = t.f[i];
     }
-    if (n == 0) return sign < 0 ? SL_EXPR__NOWHERE : SL_OK;
+    if (n == 0) return sign < 0 ? SL_EXPR__UNDEFINED : SL_OK;
     sl_rat by = SL_RAT(1);
     if (n == 1 && sign > 0) {
         const bool even = rest->exp.num % 2 == 0;
@@ -176,14 +176,14 @@ static sl_status log_of(poly *out, work *w, const sl_node *argument) {
 /* ---------------------------------------------------------------- the rest ------------------ */
 
 /* out += |argument|, as sqrt(argument^2): the form that roots of squares have anyway [abs]. */
-static sl_status size_of(poly *out, work *w, const sl_node *argument) {
-    poly p, square = { 0 };
+static sl_status absolute_value(sl_poly *out, sl_canon_work *w, const sl_node *argument) {
+    sl_poly p, square = { 0 };
     const sl_node *node;
     SL_TRY(sl_expr__poly_read(&p, w, argument));
     SL_TRY(sl_expr__poly_mul(&square, w, &p, &p));
     SL_TRY(sl_expr__poly_collect(&square));
     SL_TRY(sl_expr__poly_node(&node, w, &square));
-    return sl_expr__canon_product(out, w, SL_RAT(1), &(entry){ node, { 1, 2 }, false }, 1);
+    return sl_expr__canon_product(out, w, SL_RAT(1), &(sl_canon_entry){ node, { 1, 2 }, false }, 1);
 }
 
 static bool is_outside(sl_op op, sl_rat v) {
@@ -191,22 +191,23 @@ static bool is_outside(sl_op op, sl_rat v) {
     return (op == SL_OP_ASIN || op == SL_OP_ACOS) && (v.num > v.den || v.num < -v.den);
 }
 
-sl_status sl_expr__canon_function(poly *out, work *w, sl_op op, const sl_node *argument) {
+sl_status sl_expr__canon_function(sl_poly *out, sl_canon_work *w, sl_op op,
+                                  const sl_node *argument) {
     if (argument->op == SL_OP_NUM) {
         sl_rat coef;
         int power;
         const sl_rat v = sl_expr_num_value(argument);
-        if (is_outside(op, v)) return SL_EXPR__NOWHERE;
+        if (is_outside(op, v)) return SL_EXPR__UNDEFINED;
         if (known_value(&coef, &power, op, v)) return push_pi(out, w, coef, power);
     }
     if (op == SL_OP_EXP) return sl_expr__canon_exp(out, w, argument);
     if (op == SL_OP_LOG) return log_of(out, w, argument);
-    if (op == SL_OP_ABS) return size_of(out, w, argument);
+    if (op == SL_OP_ABS) return absolute_value(out, w, argument);
     const bool odd = sl_expr__is_odd(op);
     if (!odd && !sl_expr__is_even(op)) return push_function(out, w, op, argument, SL_RAT(1));
 
     // sin(-u) = -sin u, cos(-u) = cos u and so on [parity]
-    poly p;
+    sl_poly p;
     int value;
     sl_rat coef = SL_RAT(1);
     SL_TRY(sl_expr__poly_read(&p, w, argument));

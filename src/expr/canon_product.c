@@ -1,5 +1,5 @@
-/* Products in canonical form: one list of (base, exponent), settled and multiplied out. The rules
- * are in docs/math/canonical.md; the words in brackets are their names there. */
+/* Products in canonical form: one list of (base, exponent), normalised and multiplied out.
+ * docs/math/canonical.md lists the rules; names in brackets are theirs. */
 #include "expr/canon_impl.h"
 
 /* ---------------------------------------------------------------- products ------------------ */
@@ -7,14 +7,14 @@
 /* base^exponent with an exponent that is no number, uncollected. */
 typedef struct raised {
     const sl_node *base;
-    poly exponent;
+    sl_poly exponent;
 } raised;
 
 typedef struct product {
     sl_rat coef;
-    entry *part; // sorted by base, which are those of factors
+    sl_canon_entry *part; // sorted by base
     int n, cap;
-    poly exponent;      // what stands in the one exp, uncollected
+    sl_poly exponent;   // the argument of the one exp, uncollected
     const sl_node *exp; // or the only exp so far, taken as it is
     raised *raised;
     int n_raised, cap_raised;
@@ -25,13 +25,14 @@ static sl_status times_number(product *p, sl_rat v) {
     return sl_expr_rat_mul(&p->coef, p->coef, v) ? SL_OK : sl_expr__canon_overflow();
 }
 
-/* p *= base^exp; equal bases meet, nothing else happens yet. */
-static sl_status add_part(product *p, work *w, const sl_node *base, sl_rat exp, bool primitive) {
+/* p *= base^exp; adds to the exponent of an equal base. */
+static sl_status add_part(product *p, sl_canon_work *w, const sl_node *base, sl_rat exp,
+                          bool primitive) {
     int lo = 0, hi = p->n;
     while (lo < hi) {
         int mid = (lo + hi) / 2, c = sl_expr__cmp_base(p->part[mid].base, base);
         if (c == 0) {
-            entry *x = &p->part[mid];
+            sl_canon_entry *x = &p->part[mid];
             x->primitive |= primitive;
             return sl_expr_rat_add(&x->exp, x->exp, exp) ? SL_OK : sl_expr__canon_overflow();
         }
@@ -42,7 +43,7 @@ static sl_status add_part(product *p, work *w, const sl_node *base, sl_rat exp, 
     }
     SL_CANON_GROW(p->part, p->n, p->cap, w);
     memmove(p->part + lo + 1, p->part + lo, (size_t)(p->n - lo) * sizeof *p->part);
-    p->part[lo] = (entry){ base, exp, primitive };
+    p->part[lo] = (sl_canon_entry){ base, exp, primitive };
     p->n++;
     return SL_OK;
 }
@@ -59,9 +60,9 @@ static sl_rat floor_of(sl_rat r) {
 
 static sl_rat minus(sl_rat r) { return (sl_rat){ -r.num, r.den }; }
 
-/* p *= n^exp for a whole n >= 1 and a broken exponent: by primes as far as they are cheap to find
- * [numbers]. What is left has no prime factor below 1000, so it is at most a 6th power. */
-static sl_status times_root(product *p, work *w, int64_t n, sl_rat exp) {
+/* p *= n^exp for an integer n >= 1 and a fractional exponent: by primes as far as they are cheap to
+ * find [numbers]. What is left has no prime factor below 1000, so it is at most a 6th power. */
+static sl_status times_root(product *p, sl_canon_work *w, int64_t n, sl_rat exp) {
     for (int64_t prime = 2; n > 1 && prime < 1000; prime += 1 + (prime > 2)) {
         if (prime * prime > n) prime = n;
         int64_t k = 0;
@@ -88,8 +89,8 @@ static sl_status times_root(product *p, work *w, int64_t n, sl_rat exp) {
     return SL_OK; // k = 1 is always exact
 }
 
-/* p *= v^exp for v > 0, or any v != 0 and a whole exponent. */
-static sl_status times_power_of_number(product *p, work *w, sl_rat v, sl_rat exp) {
+/* p *= v^exp for v > 0, or any v != 0 and an integer exponent. */
+static sl_status times_power_of_number(product *p, sl_canon_work *w, sl_rat v, sl_rat exp) {
     if (sl_expr_rat_is(v, 1)) return SL_OK;
     if (sl_expr_rat_is_int(exp)) {
         sl_rat r;
@@ -101,7 +102,7 @@ static sl_status times_power_of_number(product *p, work *w, sl_rat v, sl_rat exp
 }
 
 /* p *= exp(sum of more). */
-static sl_status times_exp_of(product *p, work *w, const poly *more) {
+static sl_status times_exp_of(product *p, sl_canon_work *w, const sl_poly *more) {
     if (p->exp) {
         SL_TRY(sl_expr__poly_read(&p->exponent, w, p->exp + 1));
         p->exp = NULL;
@@ -111,32 +112,33 @@ static sl_status times_exp_of(product *p, work *w, const poly *more) {
 }
 
 /* p *= exp(argument)^exp = exp(exp*argument) [exp]. One exp alone is kept as it stands. */
-static sl_status times_exp(product *p, work *w, const sl_node *base, sl_rat exp) {
+static sl_status times_exp(product *p, sl_canon_work *w, const sl_node *base, sl_rat exp) {
     if (!p->exp && !p->exponent.n && sl_expr_rat_is(exp, 1)) {
         p->exp = base;
         return SL_OK;
     }
-    poly more;
+    sl_poly more;
     SL_TRY(sl_expr__poly_read(&more, w, base + 1));
     SL_TRY(sl_expr__poly_scale(&more, w, exp));
     return times_exp_of(p, w, &more);
 }
 
-/* p *= base^(sum of more); equal bases meet [powers with other exponents]. */
-static sl_status times_raised(product *p, work *w, const sl_node *base, const poly *more) {
+/* p *= base^(sum of more); adds to the exponent of an equal base [powers with other exponents]. */
+static sl_status times_raised(product *p, sl_canon_work *w, const sl_node *base,
+                              const sl_poly *more) {
     if (base->op == SL_OP_EXP) { // exp(u)^v = exp(u v)
-        poly u, uv = { 0 };
+        sl_poly u, uv = { 0 };
         SL_TRY(sl_expr__poly_read(&u, w, base + 1));
         SL_TRY(sl_expr__poly_mul(&uv, w, &u, more));
         return times_exp_of(p, w, &uv);
     }
     if (base->op == SL_OP_RAISE) { // (t^u)^v = t^(u v), since t^u is never negative
-        poly u, uv = { 0 };
+        sl_poly u, uv = { 0 };
         SL_TRY(sl_expr__poly_read(&u, w, sl_expr_next(base + 1)));
         SL_TRY(sl_expr__poly_mul(&uv, w, &u, more));
         return times_raised(p, w, base + 1, &uv);
     }
-    if (base->op == SL_OP_NUM && sl_expr_num_value(base).num < 0) return SL_EXPR__NOWHERE;
+    if (base->op == SL_OP_NUM && sl_expr_num_value(base).num < 0) return SL_EXPR__UNDEFINED;
     if (sl_expr_num_is(base, 1)) return SL_OK;
     int k = 0;
     while (k < p->n_raised && sl_expr__cmp_base(p->raised[k].base, base) != 0) k++;
@@ -144,59 +146,63 @@ static sl_status times_raised(product *p, work *w, const sl_node *base, const po
         SL_CANON_GROW(p->raised, p->n_raised, p->cap_raised, w);
         p->raised[p->n_raised++] = (raised){ .base = base };
     }
-    poly *sum = &p->raised[k].exponent;
+    sl_poly *sum = &p->raised[k].exponent;
     for (int i = 0; i < more->n; i++) SL_TRY(sl_expr__poly_push(sum, w, more->t[i]));
     return SL_OK;
 }
 
-static sl_status times_power_of_raised(product *p, work *w, const sl_node *base, sl_rat exp) {
-    poly v;
+static sl_status times_power_of_raised(product *p, sl_canon_work *w, const sl_node *base,
+                                       sl_rat exp) {
+    sl_poly v;
     SL_TRY(sl_expr__poly_read(&v, w, sl_expr_next(base + 1)));
     SL_TRY(sl_expr__poly_scale(&v, w, exp)); // u^v is never negative, so (u^v)^r = u^(r v)
     return times_raised(p, w, base + 1, &v);
 }
 
-static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, bool primitive);
-static sl_status times_term(product *p, work *w, const term *t, sl_rat exp);
+static sl_status times_sum(product *p, sl_canon_work *w, const sl_node *sum, sl_rat exp,
+                           bool primitive);
+static sl_status times_term(product *p, sl_canon_work *w, const sl_poly_term *t, sl_rat exp);
 
-/* p *= base^exp for the base of a factor of a term. A sum is without content if it stood under a
- * whole power; under a broken one its sign and more may still be inside, whatever the new exponent
- * is. */
-static sl_status times_factor(product *p, work *w, const factor *f, sl_rat exp) {
+/* p *= base^exp for the base of a factor of a term. A sum is without content if it stood under an
+ * integer power; under a fractional one its sign and more may still be inside, whatever the new
+ * exponent is. */
+static sl_status times_factor(product *p, sl_canon_work *w, const sl_factor *f, sl_rat exp) {
     if (f->base->op == SL_OP_EXP) return times_exp(p, w, f->base, exp);
     if (f->base->op == SL_OP_RAISE) return times_power_of_raised(p, w, f->base, exp);
     return add_part(p, w, f->base, exp, f->base->op == SL_OP_ADD && sl_expr_rat_is_int(f->exp));
 }
 
-/* p *= (u^a)^r with u^a a factor of a term, r broken, a*r = ar [powers]. For u < 0 the left side is
- * real only where a is whole: then u^a < 0 for odd a, which has no such power, and |u|^(a*r) for
- * even a. */
-static sl_status times_power_of_factor(product *p, work *w, const factor *f, sl_rat ar) {
+/* p *= (u^a)^r with u^a a factor of a term, r fractional, a*r = ar [powers]. For u < 0 the left
+ * side is real only where a is an integer: then u^a < 0 for odd a, which has no such power, and
+ * |u|^(a*r) for even a. */
+static sl_status times_power_of_factor(product *p, sl_canon_work *w, const sl_factor *f,
+                                       sl_rat ar) {
     if (!sl_expr_rat_is_int(f->exp) || f->exp.num % 2 != 0) return times_factor(p, w, f, ar);
     sl_rat half;
     if (!sl_expr_rat_mul(&half, ar, (sl_rat){ 1, 2 })) return sl_expr__canon_overflow();
     if (f->base->op == SL_OP_ADD) { // its square is a sum again
-        poly sum, square = { 0 };
+        sl_poly sum, square = { 0 };
         const sl_node *node;
         SL_TRY(sl_expr__poly_read(&sum, w, f->base));
         SL_TRY(sl_expr__poly_mul(&square, w, &sum, &sum));
         SL_TRY(sl_expr__poly_collect(&square));
         SL_TRY(sl_expr__poly_node(&node, w, &square));
         if (node->op == SL_OP_ADD) return times_sum(p, w, node, half, false);
-        term t;
+        sl_poly_term t;
         SL_TRY(sl_expr__poly_read_term(&t, w, node));
         return times_term(p, w, &t, half);
     }
-    const sl_node *square; // to a whole power it comes apart again when the product is settled
-    SL_TRY(sl_expr__poly_product_node(&square, w, SL_RAT(1), &(factor){ f->base, SL_RAT(2) }, 1));
+    const sl_node *square; // an integer power of it is expanded again by normalise
+    SL_TRY(
+        sl_expr__poly_product_node(&square, w, SL_RAT(1), &(sl_factor){ f->base, SL_RAT(2) }, 1));
     return add_part(p, w, square, half, false);
 }
 
 /* p *= t^exp. */
-static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
+static sl_status times_term(product *p, sl_canon_work *w, const sl_poly_term *t, sl_rat exp) {
     if (exp.num == 0) return SL_OK;
     if (t->coef.num == 0) {
-        if (exp.num < 0) return SL_EXPR__NOWHERE;
+        if (exp.num < 0) return SL_EXPR__UNDEFINED;
         p->zero = true;
         return SL_OK;
     }
@@ -209,15 +215,15 @@ static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
         }
         return SL_OK;
     }
-    // a broken power: what is positive everywhere comes out [roots of products] ...
+    // a fractional power: what is positive everywhere comes out [roots of products] ...
     sl_rat size = t->coef;
     if (size.num < 0) size.num = -size.num;
     SL_TRY(times_power_of_number(p, w, size, exp));
-    factor *rest;
+    sl_factor *rest;
     SL_CANON_NEW(rest, w, t->n);
     int n = 0;
     for (int i = 0; i < t->n; i++) {
-        const factor *f = &t->f[i];
+        const sl_factor *f = &t->f[i];
         sl_rat e;
         if (!sl_expr_rat_mul(&e, f->exp, exp)) return sl_expr__canon_overflow();
         if (f->base->op == SL_OP_EXP)
@@ -231,7 +237,7 @@ static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
     }
     // ... and what is left keeps its sign and stays together
     bool negative = t->coef.num < 0;
-    if (n == 0) return negative ? SL_EXPR__NOWHERE : SL_OK;
+    if (n == 0) return negative ? SL_EXPR__UNDEFINED : SL_OK;
     if (n == 1 && !negative) {
         sl_rat e;
         if (!sl_expr_rat_mul(&e, rest[0].exp, exp)) return sl_expr__canon_overflow();
@@ -244,9 +250,9 @@ static sl_status times_term(product *p, work *w, const term *t, sl_rat exp) {
 
 /* ---------------------------------------------------------------- content of sums ----------- */
 
-/* The largest positive rational that divides all coefficients into whole numbers without a common
+/* The largest positive rational that divides all coefficients into integers without a common
  * factor. */
-static sl_status numeric_content(sl_rat *out, const poly *s) {
+static sl_status numeric_content(sl_rat *out, const sl_poly *s) {
     int64_t num = 0, den = 1;
     for (int i = 0; i < s->n; i++) {
         num = sl_expr__gcd(num, s->t[i].coef.num);
@@ -260,7 +266,7 @@ static sl_status numeric_content(sl_rat *out, const poly *s) {
     return SL_OK;
 }
 
-static const factor *find_base(const term *t, const sl_node *base) {
+static const sl_factor *find_base(const sl_poly_term *t, const sl_node *base) {
     for (int i = 0; i < t->n; i++)
         if (sl_expr__cmp_base(t->f[i].base, base) == 0) return &t->f[i];
     return NULL;
@@ -268,11 +274,11 @@ static const factor *find_base(const term *t, const sl_node *base) {
 
 /* The powers of plain bases that all terms share, those with a negative exponent anywhere included
  * [content]: x1*x2 + x1^2 has x1, and 1 + x2/x1 has 1/x1. */
-static int common_factors(factor *out, const poly *s) {
+static int common_factors(sl_factor *out, const sl_poly *s) {
     int n = 0;
     for (int i = 0; i < s->n; i++) {
         for (int j = 0; j < s->t[i].n; j++) {
-            const factor *f = &s->t[i].f[j];
+            const sl_factor *f = &s->t[i].f[j];
             if (!sl_expr__canon_is_plain(f->base)) continue;
             // a base counts where it appears first; with a term that lacks it the least is 0 or
             // less
@@ -281,19 +287,19 @@ static int common_factors(factor *out, const poly *s) {
             if (seen) continue;
             sl_rat least = i == 0 ? f->exp : SL_RAT(0);
             for (int k = 0; k < s->n; k++) {
-                const factor *g = find_base(&s->t[k], f->base);
+                const sl_factor *g = find_base(&s->t[k], f->base);
                 sl_rat e = g ? g->exp : SL_RAT(0);
                 if (sl_expr_rat_cmp(e, least) < 0) least = e;
             }
-            if (least.num != 0) out[n++] = (factor){ f->base, least };
+            if (least.num != 0) out[n++] = (sl_factor){ f->base, least };
         }
     }
     return n;
 }
 
 /* *t := t without the common factors. */
-static sl_status strip(term *t, work *w, const factor *common, int n_common) {
-    factor *f;
+static sl_status strip(sl_poly_term *t, sl_canon_work *w, const sl_factor *common, int n_common) {
+    sl_factor *f;
     int n = 0;
     SL_CANON_NEW(f, w, t->n + n_common);
     for (int i = 0; i < t->n; i++) {
@@ -304,30 +310,31 @@ static sl_status strip(term *t, work *w, const factor *common, int n_common) {
                 return sl_expr__canon_overflow();
         if (f[n].exp.num != 0) n++;
     }
-    for (int k = 0; k < n_common; k++) { // what t lacks it gains, the exponent being negative
+    for (int k = 0; k < n_common; k++) { // a missing base appears with a negative exponent
         if (find_base(t, common[k].base)) continue;
         int at = n++;
         for (; at > 0 && sl_expr__cmp_base(f[at - 1].base, common[k].base) > 0; at--)
             f[at] = f[at - 1];
-        f[at] = (factor){ common[k].base, minus(common[k].exp) };
+        f[at] = (sl_factor){ common[k].base, minus(common[k].exp) };
     }
     t->f = f;
     t->n = n;
     return SL_OK;
 }
 
-/* p *= sum^exp [content]. For a whole exponent everything common to the terms comes out, and the
- * sign of the first; for a broken one only a positive number may. What stays is the part. */
-static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, bool primitive) {
+/* p *= sum^exp [content]. For an integer exponent everything common to the terms comes out, and the
+ * sign of the first; for a fractional one only a positive number may. What stays is the part. */
+static sl_status times_sum(product *p, sl_canon_work *w, const sl_node *sum, sl_rat exp,
+                           bool primitive) {
     if (exp.num == 0) return SL_OK;
     if (primitive) return add_part(p, w, sum, exp, true);
-    poly s;
+    sl_poly s;
     SL_TRY(sl_expr__poly_read(&s, w, sum));
     sl_rat number;
     SL_TRY(numeric_content(&number, &s));
     bool whole = sl_expr_rat_is_int(exp), changed = false;
     if (whole) {
-        factor *common;
+        sl_factor *common;
         int room = 0;
         for (int i = 0; i < s.n; i++) room += s.t[i].n;
         SL_CANON_NEW(common, w, room);
@@ -335,8 +342,8 @@ static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, 
         if (n) {
             changed = true;
             for (int i = 0; i < s.n; i++) SL_TRY(strip(&s.t[i], w, common, n));
-            SL_TRY(sl_expr__poly_collect(&s)); // another order: no two terms can have become alike
-            SL_TRY(times_term(p, w, &(term){ SL_RAT(1), common, n }, exp));
+            SL_TRY(sl_expr__poly_collect(&s)); // sorts again; no two terms can be alike
+            SL_TRY(times_term(p, w, &(sl_poly_term){ SL_RAT(1), common, n }, exp));
         }
         if (s.t[0].coef.num < 0) number.num = -number.num;
     }
@@ -351,10 +358,10 @@ static sl_status times_sum(product *p, work *w, const sl_node *sum, sl_rat exp, 
     return add_part(p, w, sum, exp, whole);
 }
 
-/* ---------------------------------------------------------------- settling a product -------- */
+/* ---------------------------------------------------------------- normalising a product ----- */
 
-/* Does part i stand for something else now that all exponents are added up? */
-static bool is_unsettled(const entry *x) {
+/* Must the part be rewritten now that its exponent is complete? */
+static bool needs_rewrite(const sl_canon_entry *x) {
     bool whole = sl_expr_rat_is_int(x->exp), above_one = x->exp.num > x->exp.den;
     switch (x->base->op) {
     case SL_OP_MUL:
@@ -364,17 +371,17 @@ static bool is_unsettled(const entry *x) {
     }
 }
 
-/* Takes whole powers out of products and unnormalised sums. Falling size, since what comes out of a
- * base is smaller than it: so a base has all of its exponent when its turn comes. */
-static sl_status settle(product *p, work *w) {
+/* Takes integer powers out of products and unnormalised sums. By falling size: what comes out of a
+ * base is smaller, so the exponent of a base is complete when it is processed. */
+static sl_status normalise(product *p, sl_canon_work *w) {
     for (;;) {
         int pick = -1;
         for (int i = 0; i < p->n; i++)
-            if (is_unsettled(&p->part[i]) &&
+            if (needs_rewrite(&p->part[i]) &&
                 (pick < 0 || p->part[i].base->len > p->part[pick].base->len))
                 pick = i;
         if (pick < 0) return SL_OK;
-        entry x = p->part[pick];
+        sl_canon_entry x = p->part[pick];
         sl_rat whole = sl_expr_rat_is_int(x.exp) ? x.exp : floor_of(x.exp), rest;
         if (!sl_expr_rat_add(&rest, x.exp, minus(whole))) return sl_expr__canon_overflow();
         if (rest.num == 0)
@@ -385,7 +392,7 @@ static sl_status settle(product *p, work *w) {
             // where the sum has no content it comes back under the same base, marked as primitive
             SL_TRY(times_sum(p, w, x.base, whole, false));
         } else {
-            term t;
+            sl_poly_term t;
             SL_TRY(sl_expr__poly_read_term(&t, w, x.base));
             SL_TRY(times_term(p, w, &t, whole));
         }
@@ -399,15 +406,15 @@ static bool contains_sum(const sl_node *e) {
 }
 
 /* p *= base^exp for any canonical base. */
-static sl_status times_base(product *p, work *w, const sl_node *base, sl_rat exp) {
+static sl_status times_base(product *p, sl_canon_work *w, const sl_node *base, sl_rat exp) {
     if (base->op == SL_OP_ADD) return times_sum(p, w, base, exp, false);
-    term t;
+    sl_poly_term t;
     SL_TRY(sl_expr__poly_read_term(&t, w, base));
     return times_term(p, w, &t, exp);
 }
 
 /* The place of the one logarithm among the factors of t, or -1. */
-static int only_log(const term *t) {
+static int only_log(const sl_poly_term *t) {
     int at = -1;
     for (int i = 0; i < t->n; i++) {
         if (t->f[i].base->op != SL_OP_LOG) continue;
@@ -418,15 +425,15 @@ static int only_log(const term *t) {
 }
 
 /* exp(3 log u) = u^3, exp(v log u) = u^v [exp]. */
-static sl_status take_logs(product *p, work *w) {
+static sl_status take_logs(product *p, sl_canon_work *w) {
     SL_TRY(sl_expr__poly_collect(&p->exponent));
-    poly all = p->exponent, rest = { 0 };
+    sl_poly all = p->exponent, rest = { 0 };
     int logs = 0;
     for (int i = 0; i < all.n; i++) logs += only_log(&all.t[i]) >= 0;
     if (!logs) return SL_OK;
-    p->exponent = (poly){ 0 };
+    p->exponent = (sl_poly){ 0 };
     for (int i = 0; i < all.n; i++) {
-        term t = all.t[i];
+        sl_poly_term t = all.t[i];
         const int at = only_log(&t);
         if (at < 0) {
             SL_TRY(sl_expr__poly_push(&rest, w, t));
@@ -437,13 +444,13 @@ static sl_status take_logs(product *p, work *w) {
             SL_TRY(times_base(p, w, base, t.coef));
             continue;
         }
-        factor *f;
+        sl_factor *f;
         SL_CANON_NEW(f, w, t.n);
         memcpy(f, t.f, (size_t)at * sizeof *f);
         memcpy(f + at, t.f + at + 1, (size_t)(t.n - at - 1) * sizeof *f);
         t.f = f;
         t.n--;
-        SL_TRY(times_raised(p, w, base, &(poly){ &t, 1, 1 }));
+        SL_TRY(times_raised(p, w, base, &(sl_poly){ &t, 1, 1 }));
     }
     for (int i = 0; i < rest.n; i++) SL_TRY(sl_expr__poly_push(&p->exponent, w, rest.t[i]));
     return SL_OK;
@@ -457,7 +464,7 @@ static int find_part(const product *p, const sl_node *base) {
 }
 
 /* Takes the number out of a collected exponent and returns it. */
-static sl_rat take_number(poly *exponent) {
+static sl_rat take_number(sl_poly *exponent) {
     const int last = exponent->n - 1; // where numbers sort to
     if (last < 0 || exponent->t[last].n > 0) return SL_RAT(0);
     exponent->n--;
@@ -465,15 +472,15 @@ static sl_rat take_number(poly *exponent) {
 }
 
 /* Joins u^v with the power of u that stands among the parts: u^2 u^v = u^(2 + v). For u > 0 known
- * beforehand the number leaves: 2^(v + 1) = 2 * 2^v. *changed: there are other parts now. */
-static sl_status join_raised(bool *changed, product *p, work *w, raised *x) {
+ * beforehand the number leaves: 2^(v + 1) = 2 * 2^v. *changed: the list of parts has changed. */
+static sl_status join_raised(bool *changed, product *p, sl_canon_work *w, raised *x) {
     SL_TRY(sl_expr__poly_collect(&x->exponent));
     if (x->exponent.n == 0) return SL_OK; // u^0 is 1, or was a number that is among the parts now
     const bool positive =
         x->base->op == SL_OP_PI || (x->base->op == SL_OP_NUM && sl_expr_num_value(x->base).num > 0);
     const int at = positive ? -1 : find_part(p, x->base);
     if (at >= 0) {
-        SL_TRY(sl_expr__poly_push(&x->exponent, w, (term){ p->part[at].exp, NULL, 0 }));
+        SL_TRY(sl_expr__poly_push(&x->exponent, w, (sl_poly_term){ p->part[at].exp, NULL, 0 }));
         SL_TRY(sl_expr__poly_collect(&x->exponent));
         drop_part(p, at);
         *changed = true;
@@ -486,19 +493,19 @@ static sl_status join_raised(bool *changed, product *p, work *w, raised *x) {
     return times_base(p, w, x->base, exp);
 }
 
-static sl_status settle_powers(product *p, work *w) {
+static sl_status normalise_powers(product *p, sl_canon_work *w) {
     SL_TRY(take_logs(p, w));
-    SL_TRY(settle(p, w));
+    SL_TRY(normalise(p, w));
     for (bool changed = p->n_raised > 0; changed;) {
         changed = false;
         for (int k = 0; k < p->n_raised; k++) SL_TRY(join_raised(&changed, p, w, &p->raised[k]));
-        if (changed) SL_TRY(settle(p, w));
+        if (changed) SL_TRY(normalise(p, w));
     }
     return SL_OK;
 }
 
 /* Inserts u^v where it belongs among the factors. */
-static sl_status put_raised(factor *f, int *n, work *w, raised *x) {
+static sl_status put_raised(sl_factor *f, int *n, sl_canon_work *w, raised *x) {
     if (x->exponent.n == 0) return SL_OK;
     const sl_node *v;
     SL_TRY(sl_expr__poly_node(&v, w, &x->exponent));
@@ -510,18 +517,18 @@ static sl_status put_raised(factor *f, int *n, work *w, raised *x) {
     }
     int at = (*n)++;
     for (; at > 0 && sl_expr__cmp_base(f[at - 1].base, node) > 0; at--) f[at] = f[at - 1];
-    f[at] = (factor){ node, SL_RAT(1) };
+    f[at] = (sl_factor){ node, SL_RAT(1) };
     return SL_OK;
 }
 
 /* out += the product, whose parts are gathered. */
-static sl_status finish(poly *out, work *w, product *p) {
-    SL_TRY(settle_powers(p, w));
+static sl_status finish(sl_poly *out, sl_canon_work *w, product *p) {
+    SL_TRY(normalise_powers(p, w));
     if (p->zero) return SL_OK;
 
     // what remains is one term ...
-    factor *f;
-    entry *sums;
+    sl_factor *f;
+    sl_canon_entry *sums;
     SL_CANON_NEW(f, w, p->n + 1 + p->n_raised);
     SL_CANON_NEW(sums, w, p->n);
     int n_f = 0, n_sums = 0;
@@ -531,33 +538,33 @@ static sl_status finish(poly *out, work *w, product *p) {
         SL_TRY(sl_expr__fn(&p->exp, w->a, SL_OP_EXP, argument));
     }
     for (int i = 0; i < p->n; i++) {
-        entry x = p->part[i];
+        sl_canon_entry x = p->part[i];
         if (x.exp.num == 0) continue;
         if (x.base->op == SL_OP_NUM || (x.base->op == SL_OP_ADD && x.exp.num >= x.exp.den)) {
             sl_rat whole = floor_of(x.exp);
             if (x.base->op == SL_OP_ADD)
-                sums[n_sums++] = (entry){ x.base, whole, true };
+                sums[n_sums++] = (sl_canon_entry){ x.base, whole, true };
             else
                 SL_TRY(times_power_of_number(p, w, sl_expr_num_value(x.base), whole));
             if (!sl_expr_rat_add(&x.exp, x.exp, minus(whole))) return sl_expr__canon_overflow();
             if (x.exp.num == 0) continue;
         }
         if (p->exp && sl_expr__cmp_base(p->exp, x.base) < 0)
-            f[n_f++] = (factor){ p->exp, SL_RAT(1) }, p->exp = NULL;
-        f[n_f++] = (factor){ x.base, x.exp };
+            f[n_f++] = (sl_factor){ p->exp, SL_RAT(1) }, p->exp = NULL;
+        f[n_f++] = (sl_factor){ x.base, x.exp };
     }
-    if (p->exp) f[n_f++] = (factor){ p->exp, SL_RAT(1) };
+    if (p->exp) f[n_f++] = (sl_factor){ p->exp, SL_RAT(1) };
     for (int k = 0; k < p->n_raised; k++) SL_TRY(put_raised(f, &n_f, w, &p->raised[k]));
-    term t = { p->coef, f, n_f };
+    sl_poly_term t = { p->coef, f, n_f };
     if (!n_sums) return sl_expr__poly_push(out, w, t);
 
     // ... times sums, which are multiplied out
-    poly r = { &t, 1, 1 };
+    sl_poly r = { &t, 1, 1 };
     for (int i = 0; i < n_sums; i++) {
-        poly s;
+        sl_poly s;
         SL_TRY(sl_expr__poly_read(&s, w, sums[i].base));
         for (int64_t k = 0; k < sums[i].exp.num; k++) {
-            poly next = { 0 };
+            sl_poly next = { 0 };
             SL_TRY(sl_expr__poly_mul(&next, w, &r, &s));
             SL_TRY(sl_expr__poly_collect(&next));
             r = next;
@@ -567,10 +574,11 @@ static sl_status finish(poly *out, work *w, product *p) {
     return SL_OK;
 }
 
-sl_status sl_expr__canon_product(poly *out, work *w, sl_rat coef, const entry *list, int n) {
+sl_status sl_expr__canon_product(sl_poly *out, sl_canon_work *w, sl_rat coef,
+                                 const sl_canon_entry *list, int n) {
     product p = { .coef = coef };
-    // content matters only where a sum could cancel: without a broken or negative power of a sum,
-    // sums are multiplied out as they are
+    // content matters only where a sum could cancel: without a fractional or negative power of a
+    // sum, sums are multiplied out as they are
     bool cancels = false;
     for (int i = 0; i < n && !cancels; i++) {
         const sl_node *b = list[i].base;
@@ -585,14 +593,14 @@ sl_status sl_expr__canon_product(poly *out, work *w, sl_rat coef, const entry *l
             SL_TRY(times_sum(&p, w, b, list[i].exp, list[i].primitive || !cancels));
             continue;
         }
-        term t;
+        sl_poly_term t;
         SL_TRY(sl_expr__poly_read_term(&t, w, b));
         SL_TRY(times_term(&p, w, &t, list[i].exp));
     }
     return finish(out, w, &p);
 }
 
-sl_status sl_expr__canon_exp(poly *out, work *w, const sl_node *argument) {
+sl_status sl_expr__canon_exp(sl_poly *out, sl_canon_work *w, const sl_node *argument) {
     product p = { .coef = SL_RAT(1) };
     SL_TRY(sl_expr__poly_read(&p.exponent, w, argument));
     return finish(out, w, &p);

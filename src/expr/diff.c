@@ -1,4 +1,4 @@
-/* Derivatives: the school rules, bottom up on raw trees, tidied once at the end. */
+/* Derivatives: the usual rules, bottom up on raw trees, tidied once at the end. */
 #include "expr/expr_impl.h"
 
 typedef struct work {
@@ -7,7 +7,8 @@ typedef struct work {
     int number;
 } work;
 
-/* Builders answer NULL; which of their two reasons it was is known from the length. */
+/* Builders return NULL for lack of memory or for too many nodes; the length decides which it
+ * was. */
 static sl_status built(const sl_node **out, const sl_node *r, size_t len) {
     if (len > SL_EXPR_MAX)
         return sl_fail(SL_ELIMIT, "derivative grows beyond %d nodes", SL_EXPR_MAX);

@@ -57,7 +57,7 @@ typedef struct compiler {
     uint16_t *uses; // of each register: how many times it will still be read; 0 is free
 } compiler;
 
-// places and indices travel through the steps as one number until `settle_slots` knows the counts
+// steps hold place and index packed in one number until `resolve_slots` knows the counts
 static uint32_t pack(value v) { return (uint32_t)v.place << 24 | v.index; }
 
 static value new_scalar(compiler *c, double x) {
@@ -128,7 +128,7 @@ static value over(compiler *c, value a, value b) {
     return r;
 }
 
-/* Carries out a pending sign, for those who need the value itself. */
+/* Applies a pending sign, where the value itself is needed. */
 static value signed_value(compiler *c, value v) {
     if (!v.minus) return v;
     v.minus = false;
@@ -148,7 +148,7 @@ static value whole_power(compiler *c, value v, uint64_t k) {
     if (k > 1) {
         value r = v;
         int bit = 63 - __builtin_clzll(k);
-        keep(c, v); // r uses v up once; the other use is given back at the end
+        keep(c, v); // r consumes v once; the other use is dropped at the end
         while (bit-- > 0) {
             r = emit(c, SL_EXPR__MUL, r, r);
             if (k >> bit & 1) {
@@ -331,7 +331,7 @@ static sl_status make_room(compiler *c, sl_arena *a, const needs *n) {
     return SL_OK;
 }
 
-static uint32_t settle(const sl_program *p, uint32_t packed) {
+static uint32_t resolve_slot(const sl_program *p, uint32_t packed) {
     uint32_t index = packed & 0xffffff;
     switch ((place)(packed >> 24)) {
     case COLUMN: return index;
@@ -341,11 +341,11 @@ static uint32_t settle(const sl_program *p, uint32_t packed) {
     }
 }
 
-static void settle_slots(const sl_program *p, step *steps, int n) {
+static void resolve_slots(const sl_program *p, step *steps, int n) {
     for (int i = 0; i < n; i++) {
-        steps[i].to = settle(p, steps[i].to);
-        steps[i].a = settle(p, steps[i].a);
-        steps[i].b = settle(p, steps[i].b);
+        steps[i].to = resolve_slot(p, steps[i].to);
+        steps[i].a = resolve_slot(p, steps[i].a);
+        steps[i].b = resolve_slot(p, steps[i].b);
     }
 }
 
@@ -368,8 +368,8 @@ sl_status sl_expr_compile(const sl_program **out, sl_arena *a, const sl_node *e)
     p->steps[p->n_steps - 1].to = pack((value){ .place = RESULT });
     SL_ASSERT((size_t)p->n_steps <= n.steps && (size_t)p->n_once <= n.steps);
     SL_ASSERT((size_t)p->n_scalars <= n.scalars);
-    settle_slots(p, p->once, p->n_once);
-    settle_slots(p, p->steps, p->n_steps);
+    resolve_slots(p, p->once, p->n_once);
+    resolve_slots(p, p->steps, p->n_steps);
     *out = p;
     return SL_OK;
 }

@@ -1,12 +1,12 @@
-/* The judge of values: long double, plain recursion, libm, and a running bound on the error.
+/* Reference evaluation: long double, plain recursion, libm, and a running error bound.
  *
  * Beside each value v goes a bound d, such that an evaluation with unit roundoff u which does the
  * operations of the expression, in whatever order and grouping, ends within d of v. Rounding errors
  * count to first order; u is taken a little larger, which covers the higher orders and the rounding
- * of v itself. d is infinite where nothing can be said: an operand might lie beyond the edge of a
- * domain, or an intermediate result outside the range of the arithmetic judged.
+ * of v itself. d is infinite where there is no bound: an operand may be outside of a domain, or an
+ * intermediate result outside the range of the arithmetic under test.
  *
- * v is NaN where the value is not real; then d is 0 if every evaluation must see that, and infinite
+ * v is NaN where the value is not real; then d is 0 if every evaluation must give NaN, and infinite
  * if one might not. */
 #include <float.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 
 #include "expr/expr_impl.h"
 
-/* The arithmetic that is judged. */
+/* The arithmetic under test. */
 typedef struct arithmetic {
     long double u;    // relative error of an operation
     long double tiny; // absolute error of one that underflows
@@ -36,7 +36,7 @@ enum { FUNCTION_ERROR = 3, COMPOSED_ERROR = 6 };
 /* A result that was rounded `roundings` times. */
 static approx rounded(const arithmetic *m, long double v, long double d, long double roundings) {
     d += roundings * m->u * (fabsl(v) + d) + (roundings > 0 ? m->tiny : 0);
-    // beyond the range it may be infinite, and what follows anything
+    // outside the range the result may be infinite, and later results arbitrary
     if (isnan(d) || !(fabsl(v) + d < ldexpl(1, m->exponent))) d = INFINITY;
     return (approx){ v, d };
 }
@@ -48,13 +48,13 @@ static approx number(const arithmetic *m, sl_rat r) {
     return rounded(m, (long double)r.num / (long double)r.den, 0, small ? (binary ? 0 : 1) : 3);
 }
 
-static approx given(const arithmetic *m, long double x) {
+static approx input(const arithmetic *m, long double x) {
     return isnan(x) ? never : rounded(m, x, 0, 0);
 }
 
 static approx ref(const arithmetic *m, const sl_node *e, int depth);
 
-/* The NaN among operands that says most. */
+/* The more certain NaN of two operands. */
 static approx worse(approx a, approx b) {
     if (!isnan(b.v)) return a;
     return isnan(a.v) && a.d <= b.d ? a : b;
@@ -77,7 +77,7 @@ static approx sum(const arithmetic *m, const sl_node *e, int depth) {
     return rounded(m, v, d, 0);
 }
 
-/* How far from 1 on the scale of binary exponents; 0 for zero, which spoils no partial product. */
+/* Distance from 1 in binary exponents; 0 for zero, with which partial products stay in range. */
 static int far(long double v) { return v == 0 || !isfinite(v) ? 0 : abs(ilogbl(v)) + 1; }
 
 static approx product(const arithmetic *m, const sl_node *e, int depth) {
@@ -108,7 +108,7 @@ static approx power(const arithmetic *m, approx b, sl_rat r) {
     if (b.v == 0 && r.num < 0) return b.d == 0 ? never : unknown;
     if (b.v < 0 && !whole) return low > 0 ? never : unknown;
 
-    // the way from b to b^r: multiplications, or a logarithm whose error grows by its size
+    // b^r by multiplications, or by a logarithm whose error grows with its size
     long double v = powl(b.v, k), roundings = fabsl(k) + 4;
     if (whole)
         roundings = fabsl(k) - (r.num > 0);
@@ -201,8 +201,8 @@ static approx ref(const arithmetic *m, const sl_node *e, int depth) {
     if (depth == 0) return unknown;
     switch ((sl_op)e->op) {
     case SL_OP_NUM: return number(m, sl_expr_num_value(e));
-    case SL_OP_VAR: return given(m, m->x[e->arg - 1]);
-    case SL_OP_PAR: return given(m, m->params[e->arg - 1]);
+    case SL_OP_VAR: return input(m, m->x[e->arg - 1]);
+    case SL_OP_PAR: return input(m, m->params[e->arg - 1]);
     case SL_OP_ADD: return sum(m, e, depth - 1);
     case SL_OP_MUL: return product(m, e, depth - 1);
     case SL_OP_POW: return power(m, ref(m, e + 1, depth - 1), sl_expr__exponent(e));

@@ -7,9 +7,9 @@
  *     len                    6     4     1     2     1     1
  *     arg                    2     2    (x)1   1   (x)2  (x)1       operands, or variable number
  *
- * The kinds of node are numbers, pi, variables, free constants, n-ary sums and products, powers with
- * a rational exponent, powers with any other exponent, and functions of one operand. What people
- * write besides (-, /, neg, sqrt) is surface syntax: x1 - x2/x1 is held as x1 + (-1)*x2*x1^(-1),
+ * The kinds of node are numbers, pi, variables, free constants, n-ary sums and products, powers
+ * with a rational exponent, powers with any other exponent, and functions of one operand. Other
+ * operators (-, /, neg, sqrt) are surface syntax: x1 - x2/x1 is held as x1 + (-1)*x2*x1^(-1),
  * sqrt(u) as u^(1/2), and e as exp(1).
  *
  * Numbers are exact rationals. Small ones (-128..127 over 1..255) live in `arg`; larger ones take
@@ -25,17 +25,17 @@
  * Four levels of tidiness:
  *
  *   raw         any well-formed tree, as the enumeration or a random generator builds it
- *   tidy        nested sums and products lifted, numbers merged, operands sorted (sl_expr_tidy). What
- *               every parser returns
+ *   tidy        nested sums and products lifted, numbers merged, operands sorted (sl_expr_tidy).
+ *               Every parser returns it
  *   merged      tidy, and numbers gathered without multiplying out (sl_expr_merge): what inserting
  *               constants into an expression needs
  *   canonical   tidy, expanded and rewritten to a fixed point (sl_expr_canon): one form for one
  *               function as far as the rules of docs/math/canonical.md reach
  *
- * Meaning: real arithmetic. u^(p/q) with q > 1 needs u >= 0, a negative power needs u != 0; u^v with
- * a v that is no number needs u > 0, or u = 0 and v > 0; log u needs u > 0, asin u and acos u need
- * -1 <= u <= 1; elsewhere the value is NaN, and NaN spreads. A function that is real nowhere has the canonical
- * form 1/0.
+ * Meaning: real arithmetic. u^(p/q) with q > 1 needs u >= 0, a negative power needs u != 0; u^v
+ * with a v that is no number needs u > 0, or u = 0 and v > 0; log u needs u > 0, asin u and acos u
+ * need -1 <= u <= 1; elsewhere the value is NaN, and NaN propagates. A function with an empty
+ * domain has the canonical form 1/0.
  *
  * Ownership: a `const sl_node *` lives in the arena that built it; nothing frees one expression.
  * Threads: no shared state. Give every thread its own arena. */
@@ -80,32 +80,32 @@ typedef enum sl_op {
     SL_OP_COUNT
 } sl_op;
 
-/* The operators as people write them and as the universe combines them; each is lowered to nodes by
- * sl_expr_apply. The order is the raw order of the enumeration and part of its definition.
- *    id    text    LaTeX        operands */
-#define SL_OPERATORS(X)             \
-    X(EXP,  "exp",  "\\exp",  1)    \
-    X(SIN,  "sin",  "\\sin",  1)    \
-    X(NEG,  "neg",  "-",      1)    \
-    X(SQRT, "sqrt", "\\sqrt", 1)    \
-    X(ADD,  "+",    "+",      2)    \
-    X(SUB,  "-",    "-",      2)    \
-    X(MUL,  "*",    "\\cdot", 2)    \
-    X(DIV,  "/",    "\\frac", 2)    \
-    X(LOG,  "log",  "\\log",  1)    \
-    X(COS,  "cos",  "\\cos",  1)    \
-    X(TAN,  "tan",  "\\tan",  1)    \
-    X(TANH, "tanh", "\\tanh", 1)    \
-    X(SINH, "sinh", "\\sinh", 1)    \
-    X(COSH, "cosh", "\\cosh", 1)    \
-    X(ASIN, "asin", "\\arcsin", 1)  \
-    X(ACOS, "acos", "\\arccos", 1)  \
-    X(ATAN, "atan", "\\arctan", 1)  \
-    X(ABS,  "abs",  "|",      1)    \
-    X(POW,  "^",    "^",      2)
+/* The operators of the surface syntax and of the universe; sl_expr_apply lowers each to nodes. The
+ * order is the raw order of the enumeration and part of its definition.
+ *    id    text   operands */
+#define SL_OPERATORS(X)     \
+    X(EXP,  "exp",  1)      \
+    X(SIN,  "sin",  1)      \
+    X(NEG,  "neg",  1)      \
+    X(SQRT, "sqrt", 1)      \
+    X(ADD,  "+",    2)      \
+    X(SUB,  "-",    2)      \
+    X(MUL,  "*",    2)      \
+    X(DIV,  "/",    2)      \
+    X(LOG,  "log",  1)      \
+    X(COS,  "cos",  1)      \
+    X(TAN,  "tan",  1)      \
+    X(TANH, "tanh", 1)      \
+    X(SINH, "sinh", 1)      \
+    X(COSH, "cosh", 1)      \
+    X(ASIN, "asin", 1)      \
+    X(ACOS, "acos", 1)      \
+    X(ATAN, "atan", 1)      \
+    X(ABS,  "abs",  1)      \
+    X(POW,  "^",    2)
 
 typedef enum sl_operator {
-#define X(id, text, latex, operands) SL_OPERATOR_##id,
+#define X(id, text, operands) SL_OPERATOR_##id,
     SL_OPERATORS(X)
 #undef X
     SL_OPERATOR_COUNT
@@ -117,7 +117,6 @@ typedef enum sl_operator {
 #define SL_EXPR_ALL_OPERATORS ((1u << SL_OPERATOR_COUNT) - 1)
 
 const char *sl_expr_operator_text(sl_operator o);
-const char *sl_expr_operator_latex(sl_operator o);
 int sl_expr_operator_operands(sl_operator o);
 /* The operator called `text` (n bytes), or SL_OPERATOR_COUNT. */
 sl_operator sl_expr_operator_find(const char *text, size_t n);
@@ -160,8 +159,8 @@ static inline const sl_node *sl_expr_next(const sl_node *operand) { return opera
  * all nodes. What is behind a large number are its digits. */
 static inline uint32_t sl_expr_step(const sl_node *e) { return e->op == SL_OP_NUM ? e->len : 1; }
 static inline bool sl_expr_equal(const sl_node *a, const sl_node *b); // same bytes
-/* Total order on structure; 0 means the same bytes. Says nothing about unequal ones being the same
- * function: that question is sl_expr_same, and it may answer SL_UNKNOWN. */
+/* Total order on structure; 0 means the same bytes. Unequal ones may be the same function:
+ * sl_expr_same decides that, or returns SL_UNKNOWN. */
 int sl_expr_cmp(const sl_node *a, const sl_node *b);
 int sl_expr_nodes(const sl_node *e);     // nodes; a number counts as one
 int sl_expr_depth(const sl_node *e);     // 0 for a leaf
@@ -200,10 +199,10 @@ const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const
 SL_NODISCARD sl_status sl_expr_tidy(const sl_node **out, sl_arena *a, const sl_node *e);
 
 /* *out := tidy(e) with numbers merged further, as long as nothing is multiplied out: they leave
- * whole powers, (3 u)^2 = 9 u^2, and, as far as they have whole roots, broken ones,
- * sqrt(12 u) = 2 sqrt(3 u); they enter a sum that they alone multiply, 2 (u + 3) = 2 u + 6; and odd
- * and even functions lose the sign of an argument whose first term is negative. Idempotent, also under
- * sl_expr_tidy. */
+ * integer powers, (3u)^2 = 9u^2, and, as far as they have integer roots, fractional powers,
+ * sqrt(12u) = 2 sqrt(3u); a number is multiplied into a sum that it alone multiplies, 2(u + 3) = 2u
+ * + 6; and odd and even functions lose the sign of an argument whose first term is negative.
+ * Idempotent, also under sl_expr_tidy. */
 SL_NODISCARD sl_status sl_expr_merge(const sl_node **out, sl_arena *a, const sl_node *e);
 
 /* Two of its rules, for what foretells its results. (c u)^exponent = *out (*stays u)^exponent: *out is
@@ -216,16 +215,16 @@ bool sl_expr_leads_negative(const sl_node *e);
 SL_NODISCARD sl_status sl_expr_canon(const sl_node **out, sl_arena *a, const sl_node *e);
 
 /* The canonical form of `p o q` where p and q are canonical already: the same bytes as
- * sl_expr_canon of sl_expr_apply, without looking at the operands again. What the enumeration runs
- * on. */
+ * sl_expr_canon of sl_expr_apply, without processing the operands again. Used by the enumeration of
+ * the universe. */
 SL_NODISCARD sl_status sl_expr_canon_apply(const sl_node **out, sl_arena *a, sl_operator o,
                                            const sl_node *p, const sl_node *q);
 
-/* Is e the canonical "real nowhere", 1/0? */
+/* Is e 1/0, the canonical form of an empty domain? */
 bool sl_expr_is_undefined(const sl_node *e);
-/* Does a tidy expression hold a number that is none, such as 0 to a negative power, a negative number
- * to a broken one, or log(0)? Then it is real nowhere. */
-bool sl_expr_is_nowhere(const sl_node *e);
+/* Has a tidy expression an undefined number in it, such as 0 to a negative power, a negative number
+ * to a fractional one, or log(0)? Then its domain is empty. */
+bool sl_expr_has_undefined(const sl_node *e);
 
 /* Do a and b agree wherever both are real? SL_NO is proved by a probe where they differ by more
  * than their error bounds, SL_YES by equal canonical forms; agreement at every probe alone is only
@@ -271,10 +270,9 @@ typedef struct sl_text_error {
     char reason[160];
 } sl_text_error;
 
-/* *out := the tidy form of what `text` (n bytes, any bytes) says. format: INFIX reads infix,
- * Python, SymPy and C spellings; LATEX; PREFIX. names and error may be NULL. SL_EFORMAT with
- * position and reason in *error and in sl_last_error. Work and memory are bounded by SL_EXPR_MAX
- * whatever n is. */
+/* *out := the tidy form of `text` (n bytes, any bytes). format: INFIX reads infix, Python, SymPy
+ * and C spellings; LATEX; PREFIX. names and error may be NULL. SL_EFORMAT with position and reason
+ * in *error and in sl_last_error. Work and memory are bounded by SL_EXPR_MAX whatever n is. */
 SL_NODISCARD sl_status sl_expr_parse(const sl_node **out, sl_arena *a, sl_format format,
                                      const char *text, size_t n, const sl_names *names,
                                      sl_text_error *error);
@@ -325,10 +323,10 @@ SL_NODISCARD sl_status sl_expr_term_end(const sl_node **out, sl_expr_builder *b,
 /* ---------------------------------------------------------------- numbers to be fitted ------ */
 
 /* *out := e with its numbers made free constants c1, c2, ... in prefix order, *n of them, and
- * value[k] := what number k + 1 was. Rational exponents and pi stay, and so do the factors 1 and -1,
- * which are signs rather than constants; the result is not tidied, so that values belong to places. Free
- * constants that e has already keep their numbers and values, the new ones follow, and *n counts
- * both. SL_ELIMIT: more than max. */
+ * value[k] := what number k + 1 was. Rational exponents and pi stay, and so do the factors 1 and
+ * -1, which are signs rather than constants; the result is not tidied, so that values belong to
+ * places. Free constants that e has already keep their numbers and values, the new ones follow, and
+ * *n counts both. SL_ELIMIT: more than max. */
 SL_NODISCARD sl_status sl_expr_free_numbers(const sl_node **out, double *value, int *n, int max,
                                             sl_arena *a, const sl_node *e);
 
@@ -338,7 +336,7 @@ SL_NODISCARD sl_status sl_expr_free_numbers(const sl_node **out, double *value, 
 SL_NODISCARD sl_status sl_expr_bind(const sl_node **out, sl_arena *a, const sl_node *e,
                                     const sl_rat *value, const bool *known);
 
-/* *out := tidy(e) with exp(0), sin(0), log(1) and their like as the numbers they are, which tidying
+/* *out := tidy(e) with exp(0), sin(0), log(1) and similar constants evaluated, which tidying
  * leaves. */
 SL_NODISCARD sl_status sl_expr_fold(const sl_node **out, sl_arena *a, const sl_node *e);
 
@@ -358,7 +356,7 @@ SL_NODISCARD sl_status sl_expr_compile(const sl_program **out, sl_arena *a, cons
  * values of the free constants. scratch: its memory is rewound before return. The value of a point
  * does not depend on n nor on its place, and is the same bits on every x86-64. */
 SL_NODISCARD sl_status sl_expr_program_run(double *y, const sl_program *p, const double *const *x,
-                                      int64_t n, const double *params, sl_arena *scratch);
+                                           int64_t n, const double *params, sl_arena *scratch);
 
 /* compile and run in one. */
 SL_NODISCARD sl_status sl_expr_eval(double *y, sl_arena *scratch, const sl_node *e,
@@ -367,10 +365,9 @@ SL_NODISCARD sl_status sl_expr_eval(double *y, sl_arena *scratch, const sl_node 
 /* op(x) of a function of one operand: the bits that sl_expr_program_run would have. */
 double sl_expr_fn_value(sl_op op, double x);
 
-/* The judge: value in long double, one point, plain recursion, with a bound on the error that an
- * evaluation with unit roundoff u (0x1p-53 double, 0x1p-64 long double) of any form with e's
- * operations may have made. bound is infinite where nothing can be said; value NaN where not
- * real. */
+/* Reference: the value in long double at one point, by plain recursion, with a bound on the error
+ * of any evaluation of e's operations with unit roundoff u (0x1p-53 double, 0x1p-64 long double).
+ * bound is infinite where there is none; value NaN where not real. */
 void sl_expr_eval_ref(long double *value, long double *bound, const sl_node *e,
                       const long double *x, const long double *params, long double u);
 

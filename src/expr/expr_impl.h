@@ -1,4 +1,4 @@
-/* What the files of expr share with each other and nobody else. */
+/* Shared by the files of expr only. */
 #ifndef SL_EXPR_IMPL_H
 #define SL_EXPR_IMPL_H
 
@@ -31,12 +31,12 @@ static inline bool sl_expr__is_even(sl_op op) {
 /* Order of bases alone; 0 exactly for equal bytes where both are canonical. */
 int sl_expr__cmp_base(const sl_node *a, const sl_node *b);
 
-/* Positive, so that it is no sl_status of anyone else: some part of the expression is real nowhere. */
-#define SL_EXPR__NOWHERE ((sl_status)1)
+/* A part of the expression is undefined everywhere. Positive, unlike every sl_status. */
+#define SL_EXPR__UNDEFINED ((sl_status)1)
 
 /* The end of a computation in the arena that began at `mark`: its result r is moved down to there,
- * so that scratch is given back; for SL_EXPR__NOWHERE the result is 1/0. A failure gives everything
- * back and leaves *out alone. */
+ * so that scratch is given back; for SL_EXPR__UNDEFINED the result is 1/0. A failure gives
+ * everything back and leaves *out alone. */
 SL_NODISCARD sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t mark, sl_status st,
                                        const sl_node *r);
 
@@ -51,11 +51,12 @@ SL_NODISCARD sl_status sl_expr__fn(const sl_node **out, sl_arena *a, sl_op op,
 int64_t sl_expr__gcd(int64_t a, int64_t b);
 
 /* The exact value of v^r where it is a number of 64 bits: integer powers, and roots of perfect
- * powers. SL_EOVERFLOW when it is a number but a larger one; *exact tells whether *out was set. v >
- * 0 or r an integer; not 0 to a negative power. */
+ * powers. SL_EOVERFLOW when it is a number but a larger one; *exact: *out was set. v > 0 or r an
+ * integer; not 0 to a negative power. */
 SL_NODISCARD sl_status sl_expr__num_pow(sl_rat *out, bool *exact, sl_rat v, sl_rat r);
 
-/* Recursion over a tree goes this deep and no deeper (then SL_ELIMIT): raw trees may be degenerate. */
+/* Recursion over a tree goes this deep and no deeper (then SL_ELIMIT): raw trees may be
+ * degenerate. */
 #define SL_EXPR__DEEP 2000
 
 #endif

@@ -1,4 +1,4 @@
-/* Random expressions for the tests of this folder and of everyone above it. */
+/* Random expressions for the tests of this folder and of folders that include it. */
 #ifndef SL_EXPR_TEST_H
 #define SL_EXPR_TEST_H
 

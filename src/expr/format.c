@@ -5,9 +5,9 @@
 static const char *const format_name[SL_FORMAT_COUNT] = { SL_FORMATS(X) };
 #undef X
 
-#define X(id, text, latex, operands) [SL_OPERATOR_##id] = { text, latex, operands },
+#define X(id, text, operands) [SL_OPERATOR_##id] = { text, operands },
 static const struct {
-    const char *text, *latex;
+    const char *text;
     int operands;
 } operators[SL_OPERATOR_COUNT] = { SL_OPERATORS(X) };
 #undef X
@@ -26,11 +26,6 @@ sl_format sl_expr_format_find(const char *name) {
 const char *sl_expr_operator_text(sl_operator o) {
     SL_ASSERT((unsigned)o < SL_OPERATOR_COUNT);
     return operators[o].text;
-}
-
-const char *sl_expr_operator_latex(sl_operator o) {
-    SL_ASSERT((unsigned)o < SL_OPERATOR_COUNT);
-    return operators[o].latex;
 }
 
 int sl_expr_operator_operands(sl_operator o) {

@@ -1,7 +1,7 @@
-/* Names: what a word in a text stands for, how a variable is written, and what to say about a word
- * that stands for nothing.
+/* Names: what a word in a text stands for, how a variable is written, and messages for unknown
+ * words.
  *
- * A word means, in this order: a function, a given name, a variable x1, x2, ..., a free constant
+ * A word means, in this order: a function, a column name, a variable x1, x2, ..., a free constant
  * c1, c2, ..., pi or e. Whatever names the columns have, x<n>, c<n>, pi and e stay reachable:
  * underscores before them, as many as it takes, change nothing but the spelling. */
 #include "expr/text_impl.h"
@@ -87,7 +87,7 @@ static int variables(const sl_names *names) {
     return names && names->count ? SL_MIN(names->count, SL_EXPR_MAX_VARS) : SL_EXPR_MAX_VARS;
 }
 
-static int find_given(const sl_names *names, const char *name) {
+static int find_column(const sl_names *names, const char *name) {
     if (!names || !names->names || !*name) return 0;
     for (int i = 0; i < variables(names); i++)
         if (i < names->count && names->names[i] && strcmp(names->names[i], name) == 0) return i + 1;
@@ -95,33 +95,34 @@ static int find_given(const sl_names *names, const char *name) {
 }
 
 int sl_expr__text_variable(const sl_names *names, const char *name) {
-    int given = find_given(names, name);
-    return given ? given : numbered(name, 'x', variables(names));
+    int column = find_column(names, name);
+    return column ? column : numbered(name, 'x', variables(names));
 }
 
 int sl_expr__text_constant(const char *name) { return numbered(name, 'c', UINT16_MAX); }
 
-const char *sl_expr__text_given(const sl_names *names, int number) {
+const char *sl_expr__text_column_name(const sl_names *names, int number) {
     if (!names || !names->names || number > names->count) return NULL;
     const char *name = names->names[number - 1];
-    return name && find_given(names, name) == number ? name : NULL; // of two alike the first has it
+    return name && find_column(names, name) == number ? name
+                                                      : NULL; // of equal names the first is meant
 }
 
 int sl_expr__text_underscores(const sl_names *names, char letter, int number) {
     char spelled[96];
     int n = 0;
     if (!names || !names->names) return 0;
-    // each round rules out a given name, of which there are at most SL_EXPR_MAX_VARS
+    // each round rules out a column name, of which there are at most SL_EXPR_MAX_VARS
     for (;; n++) {
         sl_snprintf(spelled, sizeof spelled, "%.*s%c%d", n,
                     "________________________________________________________________", letter,
                     number);
-        int taken = find_given(names, spelled);
+        int taken = find_column(names, spelled);
         if (!taken || (letter == 'x' && taken == number)) return n;
     }
 }
 
-/* Words that Python or C keep for themselves. */
+/* Reserved words of Python and C. */
 static bool is_code_word(const char *name) {
     static const char *const words[] = {
         "False",    "None",    "True",     "and",    "as",       "assert",   "async",    "auto",
@@ -140,7 +141,7 @@ static bool is_code_word(const char *name) {
 
 void sl_expr__text_print_name(sl_str *s, sl_format format, const sl_node *e,
                               const sl_names *names) {
-    const char *name = e->op == SL_OP_VAR ? sl_expr__text_given(names, e->arg) : NULL;
+    const char *name = e->op == SL_OP_VAR ? sl_expr__text_column_name(names, e->arg) : NULL;
     const bool plain = name && sl_expr__text_is_identifier(name) && !sl_expr__text_reserved(name);
     const bool code = format == SL_FORMAT_PYTHON || format == SL_FORMAT_C;
     if (!name || format == SL_FORMAT_SYMPY || (code && (!plain || is_code_word(name)))) {
@@ -165,10 +166,10 @@ void sl_expr__text_print_name(sl_str *s, sl_format format, const sl_node *e,
 
 int sl_expr__text_spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_names *names) {
     const char *plain = format == SL_FORMAT_C ? "M_PI" : "pi";
-    for (int n = 0;; n++) { // each round rules out a given name
+    for (int n = 0;; n++) { // each round rules out a column name
         memset(spelled, '_', (size_t)n);
         memcpy(spelled + n, plain, strlen(plain) + 1);
-        if (!find_given(names, spelled)) return n;
+        if (!find_column(names, spelled)) return n;
     }
 }
 
@@ -201,9 +202,9 @@ static void append_variables(char *text, size_t size, const sl_names *names) {
     }
     for (int i = 1; i <= variables(names); i++) {
         char quote[SL_TEXT_QUOTE];
-        const char *given = sl_expr__text_given(names, i);
-        if (given)
-            sl_expr__text_quote(quote, given, strlen(given));
+        const char *column = sl_expr__text_column_name(names, i);
+        if (column)
+            sl_expr__text_quote(quote, column, strlen(column));
         else
             sl_snprintf(quote, sizeof quote, "x%d", i);
         if (strlen(text) + strlen(quote) + 8 > size) {
@@ -269,13 +270,13 @@ void sl_expr__text_explain(char *reason, size_t size, const sl_names *names, con
         append_operators(reason, size);
         return;
     }
-    // a word of n letters with more than a third of them wrong is no slip of the finger
+    // with more than a third of its letters wrong a word is no misspelling
     nearest best = { NULL, 1 + (int)SL_MIN((strlen(name) + 2) / 3, (size_t)3) };
     for (int f = 0; f < SL_FUNCTION_NONE; f++)
         if (function_name[f]) consider(&best, name, function_name[f]);
     for (int i = 1; i <= variables(names); i++) {
-        const char *given = sl_expr__text_given(names, i);
-        if (given) consider(&best, name, given);
+        const char *column = sl_expr__text_column_name(names, i);
+        if (column) consider(&best, name, column);
     }
     if (best.word || strcmp(name, "x") == 0) {
         const char *word = best.word ? best.word : x;

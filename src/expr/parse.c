@@ -49,7 +49,7 @@ sl_expr_term *sl_expr__text_bad_character(sl_reader *r, size_t where) {
     if (c == '=')
         return sl_expr__text_fail(r, SL_EFORMAT, where,
                                   "\"=\" in an expression; give one side only");
-    // what word processors put for the signs of the keyboard
+    // signs that word processors substitute
     const char *instead = c == 0x2212 || c == 0x2013 || c == 0x2010              ? "-"
                           : c == 0xd7 || c == 0xb7 || c == 0x22c5 || c == 0x2217 ? "*"
                           : c == 0xf7 || c == 0x2215 || c == 0x2044              ? "/"
@@ -68,8 +68,8 @@ static bool is_digit(const sl_reader *r, size_t at) {
     return at < r->n && r->text[at] >= '0' && r->text[at] <= '9';
 }
 
-/* The decimal exponent at r->at if there is one, cut where only texts of 10^17 digits could tell.
- */
+/* The decimal exponent at r->at if there is one, bounded: larger ones need texts of 10^17
+ * digits. */
 static int64_t read_exponent(sl_reader *r) {
     size_t at = r->at;
     if (at >= r->n || (r->text[at] | 0x20) != 'e') return 0;

@@ -11,7 +11,7 @@
  *              | [module "."] "pow" "(" sum "," sum ")"
  *              | "Rational" "(" sum [ "," sum ] ")" | "Integer" "(" sum ")"
  *
- * A product needs its sign: 2x1 is an error, because x12 and 2e3 would be riddles. */
+ * A product needs its sign: 2x1 is an error, because x12 and 2e3 would be ambiguous. */
 #include "expr/text_impl.h"
 
 typedef enum kind {
@@ -27,7 +27,7 @@ typedef enum kind {
 typedef struct token {
     kind kind;
     char sign;
-    bool of_module; // the name stood behind math. or its like
+    bool of_module; // the name follows math. or another module
     size_t start, end;
     sl_rat value;
 } token;
@@ -116,20 +116,20 @@ static const char *quote(char buffer[SL_TEXT_QUOTE], const parser *p, token t) {
     return sl_expr__text_quote(buffer, p->r->text + t.start, t.end - t.start);
 }
 
-/* What was read is fine, what comes is not what must come. */
-static sl_expr_term *unexpected(parser *p, const char *wanted) {
+/* Reports that the next token is not what the grammar needs here. */
+static sl_expr_term *unexpected(parser *p, const char *expected) {
     char text[SL_TEXT_QUOTE];
     if (p->r->build.st != SL_OK) return NULL;
     if (p->tok.kind == END)
         return sl_expr__text_fail(p->r, SL_EFORMAT, p->tok.start,
-                                  "the text ends where %s should be", wanted);
+                                  "the text ends where %s should be", expected);
     return sl_expr__text_fail(p->r, SL_EFORMAT, p->tok.start, "\"%s\" where %s should be",
-                              quote(text, p, p->tok), wanted);
+                              quote(text, p, p->tok), expected);
 }
 
-static bool expect(parser *p, char sign, const char *wanted) {
+static bool expect(parser *p, char sign, const char *expected) {
     if (!is(p, sign)) {
-        unexpected(p, wanted);
+        unexpected(p, expected);
         return false;
     }
     advance(p);
@@ -235,7 +235,7 @@ static sl_expr_term *named(parser *p) {
                                              : strcmp(r->name, "Rational") == 0 ? rational
                                              : strcmp(r->name, "Integer") == 0  ? integer
                                                                                 : NULL;
-        // a column may be called as a function is, where no bracket says otherwise
+        // a name without a bracket is a column, even if a function has that name
         const bool column = !bracket_follows(r) && sl_expr__text_variable(r->names, r->name);
         if (!column && (f != SL_FUNCTION_NONE || special)) {
             advance(p);

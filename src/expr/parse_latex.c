@@ -12,10 +12,10 @@
  *     operand  = bracketed or braced sum, or the factors up to the next sign, function or bracket
  *     name     = letter [ "_" ( digit | letter | "{" ... "}" ) ] | "\mathrm" "{" ... "}" | ...
  *
- * Blanks, \, \; \! ~ \quad, \left, \right, \bigl and their like, {} say nothing. A product needs no
- * sign, which makes texts short; where that leaves two readings the text is refused: a number goes
- * before what it multiplies (x_1 2 and x_12 are errors), 2\frac{1}{3} may be a mixed number, what
- * follows a/b without a sign may belong below the bar, and \sin^{-1} may be the arcsine. */
+ * Blanks, \, \; \! ~ \quad, \left, \right, \bigl and similar, {} are ignored. A product needs no
+ * sign; where that leaves two readings the text is refused: a number goes before what it multiplies
+ * (x_1 2 and x_12 are errors), 2\frac{1}{3} may be a mixed number, what follows a/b without a sign
+ * may belong below the bar, and \sin^{-1} may be the arcsine. */
 #include "expr/text_impl.h"
 
 static sl_expr_term *sum(sl_reader *r);
@@ -50,7 +50,7 @@ static bool is_one_of(const sl_reader *r, size_t i, const char *const *names, in
 }
 
 /* Commands that only space, size or style what follows. */
-static bool says_nothing(const sl_reader *r, size_t i) {
+static bool is_ignored(const sl_reader *r, size_t i) {
     static const char *const silent[] = {
         "\\,",
         "\\;",
@@ -85,12 +85,12 @@ static bool bar_follows(const sl_reader *r, size_t i) {
     return at(r, i + command_length(r, i)) == '|';
 }
 
-/* The place of the next thing that says something. */
+/* The place of the next character that is not ignored. */
 static size_t after_blanks(const sl_reader *r, size_t i) {
     for (;;) {
         if (is_blank(at(r, i))) {
             i++;
-        } else if (at(r, i) == '\\' && says_nothing(r, i) && !bar_follows(r, i)) {
+        } else if (at(r, i) == '\\' && is_ignored(r, i) && !bar_follows(r, i)) {
             i += command_length(r, i);
         } else if (at(r, i) == '{') {
             size_t close = i + 1;
@@ -113,15 +113,16 @@ static const char *quote_here(char buffer[SL_TEXT_QUOTE], const sl_reader *r) {
     return sl_expr__text_quote(buffer, r->text + r->at, n ? n : (size_t)used);
 }
 
-static sl_expr_term *unexpected(sl_reader *r, const char *wanted) {
+static sl_expr_term *unexpected(sl_reader *r, const char *expected) {
     char text[SL_TEXT_QUOTE];
     char c = here(r);
     if (r->at >= r->n)
-        return sl_expr__text_fail(r, SL_EFORMAT, r->at, "the text ends where %s should be", wanted);
+        return sl_expr__text_fail(r, SL_EFORMAT, r->at, "the text ends where %s should be",
+                                  expected);
     if ((unsigned char)c >= 0x7f || (unsigned char)c < 0x20 || c == '=')
         return sl_expr__text_bad_character(r, r->at);
     return sl_expr__text_fail(r, SL_EFORMAT, r->at, "\"%s\" where %s should be",
-                              quote_here(text, r), wanted);
+                              quote_here(text, r), expected);
 }
 
 /* ---------------------------------------------------------------- brackets ------------------ */
@@ -160,16 +161,16 @@ static sl_expr_term *bracket(sl_reader *r) {
     if (r->at >= r->n)
         return sl_expr__text_fail(r, SL_EFORMAT, open, "this bracket is never closed");
     if (!stands_here(r, close)) {
-        char wanted[32] = "a sign or ";
-        strcat(wanted, close);
-        return unexpected(r, wanted);
+        char expected[32] = "a sign or ";
+        strcat(expected, close);
+        return unexpected(r, expected);
     }
     r->at += strlen(close);
     return t;
 }
 
 /* How the bars that open at i close, or NULL if none open there. A plain bar opens where a factor
- * may begin and closes elsewhere; \left and \right say which. */
+ * may begin and closes elsewhere; \left and \right decide it. */
 static const char *closing_bar_of(const sl_reader *r, size_t i) {
     if (at(r, i) == '|') return "|";
     if (is_command(r, i, "\\lvert")) return "\\rvert";
@@ -489,8 +490,8 @@ static sl_expr_term *function(sl_reader *r, sl_function f, size_t start) {
 
 /* ---------------------------------------------------------------- grammar ------------------- */
 
-/* \mathrm{name}, \operatorname{sin} and their like, at r->at. A column may have the name of a
- * function; \operatorname says that the function is meant. */
+/* \mathrm{name}, \operatorname{sin} and similar commands, at r->at. A column may have the name of a
+ * function; \operatorname means the function. */
 static sl_expr_term *upright_name(sl_reader *r) {
     size_t start = r->at, len;
     bool operator_first = is_command(r, start, "\\operatorname");

@@ -16,7 +16,7 @@ typedef struct frame {
     struct frame *below;
     int op; // sl_operator or CALL
     sl_function function;
-    int wanted;
+    int operands_left;
     sl_expr_term *first; // of two operands, once it is there
     size_t start;
 } frame;
@@ -49,7 +49,7 @@ static bool advance(parser *p) {
     return true;
 }
 
-static bool push(parser *p, int op, sl_function function, int wanted) {
+static bool push(parser *p, int op, sl_function function, int operands_left) {
     sl_reader *r = p->r;
     frame *f = p->spare;
     if (f) {
@@ -66,9 +66,11 @@ static bool push(parser *p, int op, sl_function function, int wanted) {
             return false;
         }
     }
-    *f = (frame){
-        .below = p->top, .op = op, .function = function, .wanted = wanted, .start = p->start
-    };
+    *f = (frame){ .below = p->top,
+                  .op = op,
+                  .function = function,
+                  .operands_left = operands_left,
+                  .start = p->start };
     p->top = f;
     return true;
 }
@@ -88,12 +90,12 @@ static sl_expr_term *apply(parser *p, const frame *f, sl_expr_term *t) {
     return sl_expr_term_div(&r->build, f->first, t);
 }
 
-/* Gives t to the operator that waits for it, and so on as long as operators become complete. The
- * term that no operator waits for is the whole. */
+/* Appends t to the innermost incomplete operator, and repeats while operators become complete.
+ * Returns the whole term once no operator is left. */
 static sl_expr_term *reduce(parser *p, sl_expr_term *t) {
     while (t && p->top) {
         frame *f = p->top;
-        if (--f->wanted > 0) {
+        if (--f->operands_left > 0) {
             f->first = t;
             return NULL;
         }

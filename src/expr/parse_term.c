@@ -3,7 +3,7 @@
 
 sl_expr_term *sl_expr__term_fail(sl_expr_builder *build, sl_status st, size_t where,
                                  const char *format, ...) {
-    if (build->st != SL_OK) return NULL; // the first reason is the cause of the others
+    if (build->st != SL_OK) return NULL; // later failures follow from the first
     build->st = st;
     build->where = where;
     va_list args;

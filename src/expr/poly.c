@@ -5,8 +5,8 @@
 
 /* ---------------------------------------------------------------- reading ------------------- */
 
-sl_status sl_expr__poly_read_term(term *t, work *w, const sl_node *e) {
-    *t = (term){ SL_RAT(1), NULL, 0 };
+sl_status sl_expr__poly_read_term(sl_poly_term *t, sl_canon_work *w, const sl_node *e) {
+    *t = (sl_poly_term){ SL_RAT(1), NULL, 0 };
     if (e->op == SL_OP_NUM) {
         t->coef = sl_expr_num_value(e);
         return SL_OK;
@@ -18,15 +18,16 @@ sl_status sl_expr__poly_read_term(term *t, work *w, const sl_node *e) {
         left = e->arg;
         if (c->op == SL_OP_NUM) t->coef = sl_expr_num_value(c), c = sl_expr_next(c), left--;
     }
-    factor *f;
+    sl_factor *f;
     SL_CANON_NEW(f, w, left);
     t->f = f;
     t->n = left;
-    for (; left--; c = sl_expr_next(c)) *f++ = (factor){ sl_expr__base(c), sl_expr__exponent(c) };
+    for (; left--; c = sl_expr_next(c))
+        *f++ = (sl_factor){ sl_expr__base(c), sl_expr__exponent(c) };
     return SL_OK;
 }
 
-sl_status sl_expr__poly_read(poly *p, work *w, const sl_node *e) {
+sl_status sl_expr__poly_read(sl_poly *p, sl_canon_work *w, const sl_node *e) {
     int n = e->op == SL_OP_ADD ? e->arg : 1;
     SL_CANON_NEW(p->t, w, n);
     p->n = 0;
@@ -44,15 +45,15 @@ sl_status sl_expr__poly_read(poly *p, work *w, const sl_node *e) {
 
 /* ---------------------------------------------------------------- building ------------------ */
 
-sl_status sl_expr__poly_push(poly *p, work *w, term t) {
-    if (++w->terms > WORK_MAX_TERMS)
-        return sl_fail(SL_ELIMIT, "expansion passes %d terms", WORK_MAX_TERMS);
+sl_status sl_expr__poly_push(sl_poly *p, sl_canon_work *w, sl_poly_term t) {
+    if (++w->terms > SL_CANON_MAX_TERMS)
+        return sl_fail(SL_ELIMIT, "expansion passes %d terms", SL_CANON_MAX_TERMS);
     SL_CANON_GROW(p->t, p->n, p->cap, w);
     p->t[p->n++] = t;
     return SL_OK;
 }
 
-static int cmp_terms(const term *a, const term *b) {
+static int cmp_terms(const sl_poly_term *a, const sl_poly_term *b) {
     int n = SL_MIN(a->n, b->n);
     for (int i = 0; i < n; i++) {
         int c = sl_expr__cmp_base(a->f[i].base, b->f[i].base);
@@ -64,11 +65,11 @@ static int cmp_terms(const term *a, const term *b) {
 
 static int cmp_terms_qsort(const void *a, const void *b) { return cmp_terms(a, b); }
 
-sl_status sl_expr__poly_collect(poly *p) {
+sl_status sl_expr__poly_collect(sl_poly *p) {
     if (p->n <= 24) {
         // insertion: sums are short, and often nearly sorted because their parts were
         for (int i = 1; i < p->n; i++) {
-            term t = p->t[i];
+            sl_poly_term t = p->t[i];
             int j = i;
             for (; j > 0 && cmp_terms(&p->t[j - 1], &t) > 0; j--) p->t[j] = p->t[j - 1];
             p->t[j] = t;
@@ -78,7 +79,7 @@ sl_status sl_expr__poly_collect(poly *p) {
     }
     int kept = 0;
     for (int i = 0; i < p->n;) {
-        term t = p->t[i];
+        sl_poly_term t = p->t[i];
         for (i++; i < p->n && cmp_terms(&t, &p->t[i]) == 0; i++)
             if (!sl_expr_rat_add(&t.coef, t.coef, p->t[i].coef)) return sl_expr__canon_overflow();
         if (t.coef.num != 0) p->t[kept++] = t;
@@ -87,8 +88,8 @@ sl_status sl_expr__poly_collect(poly *p) {
     return SL_OK;
 }
 
-sl_status sl_expr__poly_scale(poly *p, work *w, sl_rat by) {
-    term *t;
+sl_status sl_expr__poly_scale(sl_poly *p, sl_canon_work *w, sl_rat by) {
+    sl_poly_term *t;
     SL_CANON_NEW(t, w, p->n);
     for (int i = 0; i < p->n; i++) {
         t[i] = p->t[i];
@@ -102,7 +103,8 @@ sl_status sl_expr__poly_scale(poly *p, work *w, sl_rat by) {
 /* ---------------------------------------------------------------- multiplying --------------- */
 
 /* a*b by merging two sorted lists. *simple becomes false where that is not the whole story. */
-static sl_status merge(term *out, bool *simple, work *w, const term *a, const term *b) {
+static sl_status merge(sl_poly_term *out, bool *simple, sl_canon_work *w, const sl_poly_term *a,
+                       const sl_poly_term *b) {
     *simple = true;
     if (!sl_expr_rat_mul(&out->coef, a->coef, b->coef)) return sl_expr__canon_overflow();
     if (!a->n || !b->n) {
@@ -115,14 +117,14 @@ static sl_status merge(term *out, bool *simple, work *w, const term *a, const te
         *simple = false;
         return SL_OK;
     }
-    if ((w->factors += a->n + b->n) > WORK_MAX_FACTORS)
-        return sl_fail(SL_ELIMIT, "expansion passes %d factors", WORK_MAX_FACTORS);
-    factor *f;
+    if ((w->factors += a->n + b->n) > SL_CANON_MAX_FACTORS)
+        return sl_fail(SL_ELIMIT, "expansion passes %d factors", SL_CANON_MAX_FACTORS);
+    sl_factor *f;
     SL_CANON_NEW(f, w, (a->n + b->n));
     out->f = f;
     int i = 0, j = 0, n = 0;
     while (i < a->n && j < b->n) {
-        const factor *x = &a->f[i], *y = &b->f[j];
+        const sl_factor *x = &a->f[i], *y = &b->f[j];
         if (x->base->op == SL_OP_EXP && y->base->op == SL_OP_EXP) {
             *simple = false; // exp(a)*exp(b) = exp(a+b)
             return SL_OK;
@@ -147,23 +149,23 @@ static sl_status merge(term *out, bool *simple, work *w, const term *a, const te
     return SL_OK;
 }
 
-sl_status sl_expr__poly_mul(poly *out, work *w, const poly *a, const poly *b) {
+sl_status sl_expr__poly_mul(sl_poly *out, sl_canon_work *w, const sl_poly *a, const sl_poly *b) {
     for (int i = 0; i < a->n; i++) {
         for (int j = 0; j < b->n; j++) {
-            const term *x = &a->t[i], *y = &b->t[j];
-            term t;
+            const sl_poly_term *x = &a->t[i], *y = &b->t[j];
+            sl_poly_term t;
             bool simple;
             SL_TRY(merge(&t, &simple, w, x, y));
             if (simple) {
                 SL_TRY(sl_expr__poly_push(out, w, t));
                 continue;
             }
-            entry *list;
+            sl_canon_entry *list;
             SL_CANON_NEW(list, w, (x->n + y->n));
             for (int k = 0; k < x->n + y->n; k++) {
-                const factor *f = k < x->n ? &x->f[k] : &y->f[k - x->n];
-                // a sum to a whole power is in its normal form already when it stands in a term
-                list[k] = (entry){ f->base, f->exp, sl_expr_rat_is_int(f->exp) };
+                const sl_factor *f = k < x->n ? &x->f[k] : &y->f[k - x->n];
+                // in a term a sum to an integer power is in its normal form already
+                list[k] = (sl_canon_entry){ f->base, f->exp, sl_expr_rat_is_int(f->exp) };
             }
             SL_TRY(sl_expr__canon_product(out, w, t.coef, list, x->n + y->n));
         }
@@ -173,18 +175,18 @@ sl_status sl_expr__poly_mul(poly *out, work *w, const poly *a, const poly *b) {
 
 /* ---------------------------------------------------------------- writing ------------------- */
 
-static size_t factor_len(const factor *f) {
+static size_t factor_len(const sl_factor *f) {
     return f->base->len + (sl_expr_rat_is(f->exp, 1) ? 0 : 1 + sl_expr__num_len(f->exp));
 }
 
-static size_t term_len(sl_rat coef, const factor *f, int n) {
+static size_t term_len(sl_rat coef, const sl_factor *f, int n) {
     bool number = n == 0 || !sl_expr_rat_is(coef, 1);
     size_t len = (size_t)(n + number > 1) + (number ? sl_expr__num_len(coef) : 0);
     for (int i = 0; i < n; i++) len += factor_len(&f[i]);
     return len;
 }
 
-static sl_node *put_term(sl_node *w, sl_rat coef, const factor *f, int n) {
+static sl_node *put_term(sl_node *w, sl_rat coef, const sl_factor *f, int n) {
     bool number = n == 0 || !sl_expr_rat_is(coef, 1);
     if (n + number > 1)
         *w++ = (sl_node){ .op = SL_OP_MUL,
@@ -201,8 +203,8 @@ static sl_node *put_term(sl_node *w, sl_rat coef, const factor *f, int n) {
     return w;
 }
 
-sl_status sl_expr__poly_product_node(const sl_node **out, work *w, sl_rat coef, const factor *f,
-                                     int n) {
+sl_status sl_expr__poly_product_node(const sl_node **out, sl_canon_work *w, sl_rat coef,
+                                     const sl_factor *f, int n) {
     sl_node *r = NULL;
     SL_TRY(sl_expr__room(&r, w->a, term_len(coef, f, n)));
     put_term(r, coef, f, n);
@@ -210,7 +212,7 @@ sl_status sl_expr__poly_product_node(const sl_node **out, work *w, sl_rat coef, 
     return SL_OK;
 }
 
-sl_status sl_expr__poly_node(const sl_node **out, work *w, const poly *p) {
+sl_status sl_expr__poly_node(const sl_node **out, sl_canon_work *w, const sl_poly *p) {
     if (p->n == 0) return sl_expr__poly_product_node(out, w, SL_RAT(0), NULL, 0);
     if (p->n == 1) return sl_expr__poly_product_node(out, w, p->t[0].coef, p->t[0].f, p->t[0].n);
     size_t len = 1;

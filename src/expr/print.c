@@ -73,7 +73,7 @@ sl_decimal sl_expr__text_decimal(double value) {
 
 /* ---------------------------------------------------------------- the whole ----------------- */
 
-/* Is no node below more than `most` others? Without recursion, since the answer may be no. */
+/* Is the depth within the limit? Without recursion, because it may not be. */
 static bool is_shallow(const sl_node *e) {
     const sl_node *ends[SL_EXPR_MAX_DEPTH];
     int depth = 0;

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* How tightly a text holds together, and how tightly its place asks it to; brackets where less. */
+/* Binding strength of a text, and the strength its place requires; brackets where it is less. */
 typedef enum level { SUM, FACTOR, BASE } level; // a sum, or a quotient, or with a sign
 
 typedef struct printer {
@@ -17,7 +17,7 @@ typedef struct printer {
     const double *params; // values of the free constants, or NULL
 } printer;
 
-static void put(printer *p, const sl_node *e, level wanted);
+static void put(printer *p, const sl_node *e, level required);
 
 static void put_integer(printer *p, uint64_t n) {
     sl_str_add_uint(p->s, n);
@@ -113,7 +113,7 @@ static void put_factor(printer *p, const sl_node *c, bool below) {
         put(p, c + 1, FACTOR);
 }
 
-/* One side of a fraction: the number unless it is 1 with company, then the factors. */
+/* One side of a fraction: the number unless it is 1 beside factors, then the factors. */
 static void put_side(printer *p, const sl_fraction *f, bool below) {
     uint64_t number = below ? f->den : f->num;
     int factors = below ? f->below : f->above;
@@ -174,12 +174,12 @@ static level level_of(const printer *p, const sl_node *e) {
     }
 }
 
-static void put(printer *p, const sl_node *e, level wanted) {
-    if (wanted == BASE && e->op == SL_OP_NUM && p->format == SL_FORMAT_SYMPY) {
+static void put(printer *p, const sl_node *e, level required) {
+    if (required == BASE && e->op == SL_OP_NUM && p->format == SL_FORMAT_SYMPY) {
         put_number(p, sl_expr_num_value(e), true);
         return;
     }
-    bool brackets = level_of(p, e) < wanted;
+    bool brackets = level_of(p, e) < required;
     if (brackets) sl_str_add_char(p->s, '(');
     switch ((sl_op)e->op) {
     case SL_OP_VAR: sl_expr__text_print_name(p->s, p->format, e, p->names); break;

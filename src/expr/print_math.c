@@ -1,14 +1,14 @@
 /* LaTeX and presentation MathML: fractions, roots and raised exponents.
  *
- * The LaTeX is also what a model learns to write, so it is short and has one spelling for each
- * thing: no \left and \right, e^{u} for exp, a blank for a product (\cdot only before a digit),
- * braces around every exponent. */
+ * Models are trained on this LaTeX, so it is short and has one spelling for each construct: no
+ * \left and \right, e^{u} for exp, a blank for a product (\cdot only before a digit), braces around
+ * every exponent. */
 #include "expr/text_impl.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* How tightly a text holds together, and how tightly its place asks it to; brackets where less. */
+/* Binding strength of a text, and the strength its place requires; brackets where it is less. */
 typedef enum level { SUM, FACTOR, BASE } level; // a sum, or a fraction, or with a sign
 
 typedef struct style {
@@ -91,7 +91,7 @@ typedef struct printer {
     const double *params; // values of the free constants, or NULL
 } printer;
 
-static void put(printer *p, const sl_node *e, level wanted);
+static void put(printer *p, const sl_node *e, level required);
 
 /* ---------------------------------------------------------------- names --------------------- */
 
@@ -123,7 +123,7 @@ static void put_plain(sl_str *s, const sl_node *e, char letter) {
     if (e->arg >= 10) sl_str_add_char(s, '}');
 }
 
-/* x_1 or c_1, unless a column has taken that spelling. */
+/* x_1 or c_1, unless a column has that spelling. */
 static bool put_numbered(sl_str *s, const sl_node *e, const sl_names *names, char letter) {
     char plain[16], lowered[16];
     sl_snprintf(plain, sizeof plain, "%c%d", letter, e->arg);
@@ -141,17 +141,17 @@ static void put_latex_name(sl_str *s, const sl_node *e, const sl_names *names) {
         put_plain(s, e, letter);
         return;
     }
-    const char *given = e->op == SL_OP_VAR ? sl_expr__text_given(names, e->arg) : NULL;
+    const char *column = e->op == SL_OP_VAR ? sl_expr__text_column_name(names, e->arg) : NULL;
     sl_snprintf(spelled, sizeof spelled, "%c%d", letter, e->arg);
-    if ((!given || strcmp(given, spelled) == 0) && put_numbered(s, e, names, letter)) return;
-    if (given) {
+    if ((!column || strcmp(column, spelled) == 0) && put_numbered(s, e, names, letter)) return;
+    if (column) {
         // a single letter stands for itself, but e^{...} is the exponential
         bool is_letter =
-            sl_expr__text_is_identifier(given) && *given != '_' && *given != 'e' && !given[1];
+            sl_expr__text_is_identifier(column) && *column != '_' && *column != 'e' && !column[1];
         if (is_letter)
-            sl_str_add(s, given);
+            sl_str_add(s, column);
         else
-            put_upright(s, given);
+            put_upright(s, column);
         return;
     }
     int n = sl_expr__text_underscores(names, letter, e->arg);
@@ -161,24 +161,24 @@ static void put_latex_name(sl_str *s, const sl_node *e, const sl_names *names) {
 }
 
 static void put_mathml_name(sl_str *s, const sl_node *e, const sl_names *names) {
-    const char *given = e->op == SL_OP_VAR ? sl_expr__text_given(names, e->arg) : NULL;
-    if (!given) {
+    const char *column = e->op == SL_OP_VAR ? sl_expr__text_column_name(names, e->arg) : NULL;
+    if (!column) {
         sl_str_addf(s, "<msub><mi>%c</mi><mn>%d</mn></msub>", e->op == SL_OP_VAR ? 'x' : 'c',
                     e->arg);
         return;
     }
     sl_str_add(s, "<mi>");
-    size_t n = strlen(given);
+    size_t n = strlen(column);
     int used;
     for (size_t i = 0; i < n; i += (size_t)used) {
-        int32_t c = sl_utf8_read(given + i, n - i, &used);
+        int32_t c = sl_utf8_read(column + i, n - i, &used);
         bool control = c < 0x20 && c != '\t' && c != '\n' && c != '\r';
         if (control || c == 0xfffe || c == 0xffff)
             sl_str_add(s, "&#xFFFD;"); // what XML cannot hold
         else if (c == '&' || c == '<' || c == '>')
             sl_str_add(s, c == '&' ? "&amp;" : c == '<' ? "&lt;" : "&gt;");
         else
-            sl_str_add_bytes(s, given + i, (size_t)used);
+            sl_str_add_bytes(s, column + i, (size_t)used);
     }
     sl_str_add(s, "</mi>");
 }
@@ -252,14 +252,14 @@ static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
     sl_str_add(p->s, p->style->power_close);
 }
 
-static void put_factor(printer *p, const sl_node *c, bool below, level wanted) {
+static void put_factor(printer *p, const sl_node *c, bool below, level required) {
     sl_rat exponent = sl_expr__text_exponent(c, below);
     if (!below && c->op == SL_OP_PAR && p->params)
         put_value(p, c); // its sign is that of the term
     else if (!below)
-        put(p, c, wanted);
+        put(p, c, required);
     else if (sl_expr_rat_is(exponent, 1))
-        put(p, c + 1, wanted);
+        put(p, c + 1, required);
     else
         put_power(p, c + 1, exponent);
 }
@@ -279,7 +279,8 @@ static bool begins_with_digit(const printer *p, const sl_node *c, bool below) {
     return v.num >= 0 && v.den == 1; // others stand in brackets
 }
 
-/* One side of a fraction, or a product without one: `level` is asked of a factor that is alone. */
+/* One side of a fraction, or a product without one. alone: the level required of a single
+ * factor. */
 static void put_side(printer *p, const sl_fraction *f, bool below, level alone) {
     uint64_t number = below ? f->den : f->num;
     int factors = below ? f->below : f->above;
@@ -288,12 +289,12 @@ static void put_side(printer *p, const sl_fraction *f, bool below, level alone) 
         put_integer(p, number);
         first = false;
     }
-    level wanted = first && factors == 1 ? alone : FACTOR;
+    level required = first && factors == 1 ? alone : FACTOR;
     for (const sl_node *c = NULL; (c = sl_expr__text_factor(f, c, below));) {
         if (!first)
             sl_str_add(p->s,
                        begins_with_digit(p, c, below) ? p->style->times_digit : p->style->times);
-        put_factor(p, c, below, wanted);
+        put_factor(p, c, below, required);
         first = false;
     }
 }
@@ -345,8 +346,8 @@ static level level_of(const printer *p, const sl_node *e) {
     }
 }
 
-static void put(printer *p, const sl_node *e, level wanted) {
-    bool brackets = level_of(p, e) < wanted;
+static void put(printer *p, const sl_node *e, level required) {
+    bool brackets = level_of(p, e) < required;
     if (brackets) sl_str_add(p->s, p->style->open);
     switch ((sl_op)e->op) {
     case SL_OP_VAR:

@@ -1,13 +1,13 @@
 /* Leaves for other leaves or trees: numbers become free constants and free constants numbers again,
  * variables become expressions.
  *
- * One walk serves all three. It asks a rule what stands in place of a leaf, first to measure the
+ * One traversal serves all three. A rule gives the replacement of a leaf, first to measure the
  * result, then to write it: lengths of all subtrees above a replaced leaf change. Exponents are
  * part of a power and no leaves. */
 #include "expr/expr_impl.h"
 
 typedef struct walk walk;
-/* What stands in place of leaf e, which is a factor of a product or not. */
+/* The replacement of leaf e, which is a factor of a product or not. */
 typedef const sl_node *(*rule)(walk *w, const sl_node *e, bool factor);
 
 struct walk {
@@ -27,7 +27,7 @@ struct walk {
     sl_node leaf[3]; // a replacement that is made here
 };
 
-/* exp(0), sin(0), log(1), ...: a number that tidying does not see; *out says which. */
+/* exp(0), sin(0), log(1), ...: a number that tidying does not evaluate; *out is its value. */
 static bool is_known(sl_rat *out, const sl_node *e) {
     if (!sl_expr_is_fn((sl_op)e->op) || e[1].op != SL_OP_NUM) return false;
     const sl_rat v = sl_expr_num_value(e + 1);
@@ -174,8 +174,8 @@ sl_status sl_expr_fold(const sl_node **out, sl_arena *a, const sl_node *e) {
 
 static const sl_node *substituted(walk *w, const sl_node *e, bool factor) {
     (void)factor;
-    const bool given = e->op == SL_OP_VAR && e->arg <= w->n_with && w->with[e->arg - 1];
-    return given ? w->with[e->arg - 1] : e;
+    const bool replaced = e->op == SL_OP_VAR && e->arg <= w->n_with && w->with[e->arg - 1];
+    return replaced ? w->with[e->arg - 1] : e;
 }
 
 sl_status sl_expr_substitute(const sl_node **out, sl_arena *a, const sl_node *e,

@@ -1,4 +1,4 @@
-/* What the parsers and printers share: names, the state of a parser, and a product seen as a fraction.
+/* Shared by parsers and printers: names, the state of a parser, and a product as a fraction.
  *
  * A parser grows terms (sl_expr_builder of the face): linked lists of operands in the caller's arena.
  * Sums and products are lists that grow at the end, so a + b + c + ... is one flat term and costs one
@@ -28,7 +28,7 @@ typedef enum sl_function {
     SL_FUNCTION_NONE
 } sl_function;
 
-/* The function of this name, or of this other name that people have for it: ln, arcsin, fabs, ... */
+/* The function of this name or alias: ln, arcsin, fabs, ... */
 sl_function sl_expr__text_function(const char *name);
 /* What a node of a function is called in this format. */
 const char *sl_expr__text_function_name(sl_op op, sl_format format);
@@ -36,8 +36,8 @@ const char *sl_expr__text_function_name(sl_op op, sl_format format);
 /* The exact constants that have names. */
 typedef enum sl_constant { SL_CONSTANT_NONE, SL_CONSTANT_PI, SL_CONSTANT_E } sl_constant;
 
-/* Is `name` one of them: pi, M_PI, e, M_E, also behind underscores? That no column is called so is
- * for the caller to know. */
+/* Is `name` one of them: pi, M_PI, e, M_E, also behind underscores? The caller checks that no
+ * column has that name. */
 sl_constant sl_expr__text_exact(const char *name);
 /* pi, or M_PI in C, behind as many underscores as it takes for no column to be meant; how many. */
 enum { SL_TEXT_PI = SL_EXPR_MAX_VARS + 8 };
@@ -46,16 +46,16 @@ int sl_expr__text_spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_
  * whatever the columns are called. */
 void sl_expr__text_print_pi(sl_str *s, sl_format format, const sl_names *names);
 
-/* The variable called `name`: a given name first, then x1, x2, ...; or 0. */
+/* The variable called `name`: a column name first, then x1, x2, ...; or 0. */
 int sl_expr__text_variable(const sl_names *names, const char *name);
-/* The free constant called `name`: c1, c2, ...; or 0. A given name comes before it. */
+/* The free constant called `name`: c1, c2, ...; or 0. A column name comes before it. */
 int sl_expr__text_constant(const char *name);
 /* Words that cannot be the plain name of a column, because the infix parser takes them otherwise.
  */
 bool sl_expr__text_reserved(const char *name);
 bool sl_expr__text_is_identifier(const char *name); // of ASCII letters, digits and _
-/* The given name that reads back as this variable, or NULL: write x<number>. */
-const char *sl_expr__text_given(const sl_names *names, int number);
+/* The column name that reads back as this variable, or NULL: write x<number>. */
+const char *sl_expr__text_column_name(const sl_names *names, int number);
 /* Underscores to write before x<number> or c<number>: as many as it takes for no column to be
  * meant. */
 int sl_expr__text_underscores(const sl_names *names, char letter, int number);
@@ -95,7 +95,7 @@ bool sl_expr__text_open(sl_reader *r, size_t where);
 /* A piece of the text for a message: printable, short, in a caller's buffer, which is returned. */
 enum { SL_TEXT_QUOTE = 40 };
 const char *sl_expr__text_quote(char buffer[SL_TEXT_QUOTE], const char *text, size_t n);
-/* What a character that begins nothing deserves to hear. */
+/* Fails with a message for a character that begins nothing. */
 sl_expr_term *sl_expr__text_bad_character(sl_reader *r, size_t where);
 
 /* An unsigned decimal number at r->at, such as 12, 0.5, .5, 2.5e-3, which is stepped over. The
@@ -120,7 +120,8 @@ sl_expr_term *sl_expr__text_prefix(sl_reader *r);
 
 /* An expression as sign * num/den * factors / factors. Of a sum or a function the only factor is
  * the expression itself. Where free constants have values, params is not NULL: a constant above the
- * bar gives its sign to the whole and is to be written without it, and such constants come first. */
+ * bar gives its sign to the whole and is to be written without it, and such constants come
+ * first. */
 typedef struct sl_fraction {
     const sl_node *e;
     const double *params;
@@ -152,14 +153,14 @@ static inline sl_rat sl_expr__text_exponent(const sl_node *factor, bool below) {
 
 /* params NULL: free constants are written by name. */
 void sl_expr__text_print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
-                          const double *params);
+                               const double *params);
 void sl_expr__text_print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
-                         const double *params);
+                              const double *params);
 void sl_expr__text_print_prefix(sl_str *s, const sl_node *e, const sl_names *names,
-                           const double *params);
-/* A variable or free constant as infix and prefix text write it: a given name that is no identifier
- * goes between backticks. In text for Python or C such a name, or one of their own words, gives way
- * to x<n>; in text for SymPy every name does, since hundreds of them mean something to it. */
+                                const double *params);
+/* A variable or free constant as infix and prefix text write it: a column name that is no
+ * identifier goes between backticks. In text for Python or C such a name, or a reserved word, is
+ * replaced by x<n>; in text for SymPy every name is, because SymPy defines hundreds of names. */
 void sl_expr__text_print_name(sl_str *s, sl_format format, const sl_node *e, const sl_names *names);
 
 #endif

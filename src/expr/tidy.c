@@ -1,7 +1,7 @@
-/* The cheap normal forms: lift, merge numbers, sort. Tidy is what parsers hand out: no term is
- * multiplied out and no function rule is applied, so the shape stays the one that was written.
- * Merged is what an expression gets after constants were put into it: numbers also leave powers,
- * enter sums and give up their sign to sines, so that fewer spellings of one function are left. */
+/* The cheap normal forms: lift, merge numbers, sort. Parsers return the tidy form: no term is
+ * multiplied out and no function rule is applied, so the structure stays as written. The merged
+ * form is for expressions with inserted constants: numbers also leave powers, are multiplied into
+ * sums, and signs leave odd functions, so that fewer spellings of one function remain. */
 #include "expr/expr_impl.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ sl_status sl_expr__fn(const sl_node **out, sl_arena *a, sl_op op, const sl_node 
 
 /* Moves e, built above mark, down to it. */
 static sl_status keep(const sl_node **out, sl_arena *a, size_t mark, const sl_node *e) {
-    enum { SMALL = 1024 }; // by way of the stack; the few larger ones by way of the heap
+    enum { SMALL = 1024 }; // copied through the stack; the few larger ones through the heap
     sl_node small[SMALL], *large = NULL;
     const uint32_t len = e->len;
     if (len > SMALL && !(large = sl_malloc(len, sizeof *large)))
@@ -44,7 +44,7 @@ static sl_status keep(const sl_node **out, sl_arena *a, size_t mark, const sl_no
 
 sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t mark, sl_status st,
                           const sl_node *r) {
-    if (st == SL_EXPR__NOWHERE) {
+    if (st == SL_EXPR__UNDEFINED) {
         sl_node *undefined = NULL;
         sl_arena_rewind(a, mark);
         SL_TRY(sl_expr__room(&undefined, a, 3));
@@ -58,7 +58,7 @@ sl_status sl_expr__finish(const sl_node **out, sl_arena *a, size_t mark, sl_stat
     return st;
 }
 
-/* The q-th root of n >= 0 if it is a whole number. */
+/* The q-th root of n >= 0 if it is an integer. */
 static bool whole_root(int64_t *out, int64_t n, int64_t q) {
     if (n <= 1) {
         *out = n;
@@ -103,7 +103,7 @@ static bool is_outside(const sl_node *e) {
     }
 }
 
-bool sl_expr_is_nowhere(const sl_node *e) {
+bool sl_expr_has_undefined(const sl_node *e) {
     for (uint32_t i = 0; i < e->len; i += sl_expr_step(&e[i]))
         if (is_outside(&e[i])) return true;
     return false;
@@ -112,7 +112,7 @@ bool sl_expr_is_nowhere(const sl_node *e) {
 typedef struct shaper {
     sl_arena *a;
     bool merge;
-    bool in_product; // what comes out becomes part of a product, which has the say over its number
+    bool in_product; // the result becomes part of a product, which merges its number
 } shaper;
 
 static sl_status tidy(const sl_node **out, shaper s, const sl_node *e, int depth);
@@ -262,7 +262,7 @@ static sl_status put_even_or_odd(const sl_node **out, sl_arena *a, sl_op op, con
 
 /* ---------------------------------------------------------------- tidy ---------------------- */
 
-/* A sum or product: children first, since a child may turn into what this node is. */
+/* A sum or product: operands first, since an operand may become a sum or product too. */
 static sl_status tidy_nary(const sl_node **out, shaper s, const sl_node *e, int depth) {
     sl_arena *a = s.a;
     const sl_op op = e->op;
@@ -287,15 +287,14 @@ static sl_status tidy_nary(const sl_node **out, shaper s, const sl_node *e, int 
                 return sl_fail(SL_EOVERFLOW, "a merged number is beyond 64-bit rationals");
         }
     }
-    if (product &&
-        number.num == 0) { // 0*u = 0, unless u would take with it that it is nowhere real
+    if (product && number.num == 0) { // 0*u = 0, unless u is undefined everywhere
         for (int i = 0; i < n; i++)
-            if (sl_expr_is_nowhere(list[i])) return SL_EXPR__NOWHERE;
+            if (sl_expr_has_undefined(list[i])) return SL_EXPR__UNDEFINED;
         n = 0;
     }
     sort_operands(list, n);
 
-    // the number first in a product, last in a sum, nowhere when it changes nothing
+    // the number first in a product, last in a sum, omitted where it changes nothing
     bool with_number = n == 0 || !sl_expr_rat_is(number, product ? 1 : 0);
     int count = n + with_number;
     if (count == 1 && n == 1) {
@@ -325,7 +324,7 @@ static sl_status tidy_pow(const sl_node **out, shaper s, const sl_node *e, sl_ra
     if (!sl_expr_rat_is(exponent, 1)) s.in_product = false;
     SL_TRY(tidy(&base, s, e + 1, depth - 1));
     if (sl_expr_rat_is(exponent, 0))
-        return sl_expr_is_nowhere(base) ? SL_EXPR__NOWHERE : put_number(out, a, SL_RAT(1));
+        return sl_expr_has_undefined(base) ? SL_EXPR__UNDEFINED : put_number(out, a, SL_RAT(1));
     if (sl_expr_rat_is(exponent, 1)) {
         *out = base;
         return SL_OK;
@@ -348,7 +347,7 @@ static sl_status tidy_raise(const sl_node **out, shaper s, const sl_node *e, int
     SL_TRY(tidy(&exponent, (shaper){ s.a, s.merge, false }, sl_expr_next(e + 1), depth - 1));
     if (exponent->op == SL_OP_NUM) return tidy_pow(out, s, e, sl_expr_num_value(exponent), depth);
     SL_TRY(tidy(&base, (shaper){ s.a, s.merge, false }, e + 1, depth - 1));
-    if (sl_expr_num_is(base, 1) && !sl_expr_is_nowhere(exponent)) {
+    if (sl_expr_num_is(base, 1) && !sl_expr_has_undefined(exponent)) {
         *out = base;
         return SL_OK;
     }

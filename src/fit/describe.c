@@ -1,4 +1,4 @@
-/* describe - bits of what a formula leaves of y, and what they prove.
+/* describe - bits of the residuals of a formula, and its evidence.
  *
  * y is written in cells of its resolution: precision * rms(y), where a double's precision counts as
  * 2^-44 and not 2^-52, because a formula of ten operations has that much rounding of its own. A
@@ -7,8 +7,8 @@
  *     sigma known      log2(sigma sqrt(2 pi)/cell) + (r/sigma)^2/2 * log2 e
  *     not known        the mean of that at sigma = rms(r), log2(rms(r) sqrt(2 pi e)/cell)
  *
- * and never less than nothing in the mean. With sigma by row of which only the ratios mean
- * something residuals are divided by sigma/(geometric mean of sigma) first.
+ * and at least 0 on average. Where only ratios of sigma by row are known, residuals are divided by
+ * sigma/(geometric mean of sigma) first.
  *
  * Where nothing at all is known, errors may also be relative: sigma_i = s |f_i|, with s = rms(r/f).
  * The sum of log2 |f_i| is part of the density, so both are bits of the same y, and the shorter
@@ -23,15 +23,15 @@ static const double IN_CELL = 0.28867513459481287;      // 1/sqrt(12), of a unif
 
 /* ---------------------------------------------------------------- errors of rows ------------ */
 
-/* What one row's residual is measured by: base * (by_row * p->sigma) and a part of |y|. */
-typedef struct ruler {
+/* The standard deviation of a row's error: base * (by_row * p->sigma), and a part of |y|. */
+typedef struct error_model {
     const sl_problem *p;
     double unit; // a power of two that brings |y| near 1; all below is in that unit
     double cell; // resolution of y
     bool known;  // the errors are; else base is 1
     double base, relative;
     double by_row; // where the problem has sigma by row
-} ruler;
+} error_model;
 
 static double largest(const double *y, int64_t n) {
     double top = 0;
@@ -48,11 +48,13 @@ static double cell_of(const sl_problem *p, double unit, const sl_noise *noise) {
     return size * fmax(noise ? noise->precision : 0, ROUNDING);
 }
 
-static void ruler_make(ruler *r, const sl_problem *p, const sl_noise *noise) {
+static void error_model_make(error_model *r, const sl_problem *p, const sl_noise *noise) {
     const double top = largest(p->y, p->rows);
     const double unit = top > 0 ? ldexp(1, -SL_MAX(-1000, SL_MIN(1000, ilogb(top)))) : 1;
     const bool absolute = p->sigma && p->sigma_absolute;
-    *r = (ruler){ .p = p, .unit = unit, .cell = cell_of(p, unit, noise), .base = 1, .by_row = 1 };
+    *r = (error_model){
+        .p = p, .unit = unit, .cell = cell_of(p, unit, noise), .base = 1, .by_row = 1
+    };
     if (p->sigma) r->by_row = absolute ? unit : 1 / sl_fit__log_mean(p->sigma, p->rows);
     r->known = absolute || (noise && (noise->sigma > 0 || noise->relative > 0));
     if (r->known && !absolute) {
@@ -63,7 +65,7 @@ static void ruler_make(ruler *r, const sl_problem *p, const sl_noise *noise) {
 
 /* Of row i: the standard deviation of its error, never below that of rounding to a cell; or, where
  * errors are not known, its weight, whose geometric mean is 1. */
-static double sigma_of(const ruler *r, int64_t i) {
+static double sigma_of(const error_model *r, int64_t i) {
     const double s = r->base * (r->p->sigma ? r->by_row * r->p->sigma[i] : 1);
     if (!r->known) return s;
     const double part = r->relative * r->unit * r->p->y[i];
@@ -71,7 +73,7 @@ static double sigma_of(const ruler *r, int64_t i) {
 }
 
 /* Bits of all residuals f[i] - y[i], f NULL: those of the constant `level` (in units). */
-static double data_bits(const ruler *r, const double *f, double level) {
+static double data_bits(const error_model *r, const double *f, double level) {
     const double n = (double)r->p->rows;
     double squares = 0, spread = 0; // of r/sigma; sum of log2 of sigma
     for (int64_t i = 0; i < r->p->rows; i++) {
@@ -89,7 +91,7 @@ static double data_bits(const ruler *r, const double *f, double level) {
 
 /* ---------------------------------------------------------------- relative errors ----------- */
 
-static const double CHOICE = 1; // bits of relative errors, the rarer kind, beyond the usual kind's
+static const double CHOICE = 1; // further bits of relative errors, the rarer kind
 
 void sl_fit_relative_scale(double *scale, const double *f, const sl_problem *p) {
     static const double FLOOR = 1.0 / 64;
@@ -107,7 +109,7 @@ void sl_fit_relative_scale(double *scale, const double *f, const sl_problem *p) 
 }
 
 /* Bits of y where errors are s scale[i], *s the best for these residuals. */
-static double relative_bits(double *s, const ruler *r, const double *f, const double *scale) {
+static double relative_bits(double *s, const error_model *r, const double *f, const double *scale) {
     const double n = (double)r->p->rows, least = IN_CELL * r->cell;
     double squares = 0, bits = CHOICE + n * HALF_LOG2_2PI;
     for (int64_t i = 0; i < r->p->rows; i++) {
@@ -124,8 +126,9 @@ static double relative_bits(double *s, const ruler *r, const double *f, const do
     return fmax(0, bits);
 }
 
-/* data, and `relative` where errors that are so make it the shorter one. scale: room for rows. */
-static void choose_errors(sl_bits *out, const ruler *r, const double *f, double *scale) {
+/* out->data, and out->relative where relative errors are the shorter description. scale: room for
+ * rows. */
+static void choose_errors(sl_bits *out, const error_model *r, const double *f, double *scale) {
     double s;
     out->data = data_bits(r, f, 0);
     if (r->known || r->p->sigma || out->data == 0 || isinf(out->data)) return;
@@ -136,7 +139,7 @@ static void choose_errors(sl_bits *out, const ruler *r, const double *f, double 
     out->relative = s;
 }
 
-/* ---------------------------------------------------------------- faces --------------------- */
+/* ---------------------------------------------------------------- entry points -------------- */
 
 sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_problem *p,
                           const sl_noise *noise) {
@@ -145,8 +148,8 @@ sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_problem *p,
     sl_arena scratch = { 0 };
     const sl_status st = sl_expr_eval(y, &scratch, f->expr, p->x, p->rows, f->value);
     if (st == SL_OK) {
-        ruler r;
-        ruler_make(&r, p, noise);
+        error_model r;
+        error_model_make(&r, p, noise);
         sl_fit_price(out, f->expr, f->value, f->error, p->inputs, p->rows);
         choose_errors(out, &r, y, y + p->rows);
         out->total += out->data;
@@ -166,8 +169,8 @@ double sl_fit_bits_by_r2(const sl_fit *f, int inputs, int64_t rows) {
 
 sl_status sl_fit_evidence(double *out, const sl_bits *formula, const sl_problem *p,
                           const sl_noise *noise, double tried) {
-    ruler r;
-    ruler_make(&r, p, noise);
+    error_model r;
+    error_model_make(&r, p, noise);
     double weight = 0, sum = 0;
     for (int64_t i = 0; i < p->rows; i++) {
         const double w = 1 / (sigma_of(&r, i) * sigma_of(&r, i));

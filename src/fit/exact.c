@@ -1,9 +1,8 @@
 /* exact - numbers that constants may be: fractions and their roots, alone or times a power of pi.
  *
- * What a number costs is what sl_fit_price says of it as an expression. A constant of so many
- * digits is close to some number of fewer bits than its digits once in a few times only, whatever
- * the number: so one that is, is worth a try. Data that are exact verify it in every row; then
- * numbers of any cost are tried. */
+ * The cost of a number is its sl_fit_price as an expression. A random constant is rarely close to a
+ * number of fewer bits than its own digits, so one that is close is tried. Exact data verify it in
+ * every row; then numbers of any cost are tried. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@ static const struct shape {
     int8_t halves;
     bool root;
     int numerator, denominator;
-    double pi; // that power of it
+    double pi; // its value
 } shapes[SL_FIT__SHAPES] = {
     { 0, false, 4096, 64, 1 },
     { 2, false, 128, 64, 3.14159265358979323846 },
@@ -132,8 +131,8 @@ sl_status sl_fit__near_exact(bool *found, sl_fit__exact *out, sl_arena *scratch,
 
 /* ---------------------------------------------------------------- in a formula -------------- */
 
-/* *out := e with constant k that expression, the others as they are: it takes the place of a
- * variable that no formula has, which takes that of the constant. */
+/* *out := e with that expression for constant k, the others unchanged: the constant is bound to an
+ * unused variable, which is then substituted. */
 static sl_status put_expr(const sl_node **out, sl_arena *a, const sl_node *e, int k,
                           const sl_node *with) {
     const sl_node *by[SL_EXPR_MAX_VARS] = { [SL_EXPR_MAX_VARS - 1] = with };
@@ -159,7 +158,7 @@ sl_status sl_fit__put_exact(const sl_node **out, double *value, int *n, sl_arena
         if (!number) return sl_fail(SL_ENOMEM, "no memory for an exact number");
         SL_TRY(put_expr(&e, a, e, k, number));
     }
-    for (; found; e = *out) { // again, while the numbers of constants have gaps
+    for (; found; e = *out) { // repeated while the numbering of constants has gaps
         SL_TRY(sl_expr_bind(out, a, e, exact, known));
         SL_TRY(sl_expr_fold(out, a, *out));
         int left = 0;
@@ -188,7 +187,7 @@ static sl_status bind_one(sl_fit_bound *b, sl_arena *a, int k, double tolerance)
     const sl_fit_bound before = *b;
     const sl_status st = sl_fit__put_exact(&b->expr, b->value, &b->params, a, b->expr, k, x);
     if (st == SL_EOVERFLOW || st == SL_ELIMIT) {
-        *b = before; // a number that merges with too many
+        *b = before; // too many nodes or digits after merging
         return SL_OK;
     }
     b->bound++;

@@ -4,9 +4,9 @@
  *
  * sl_fit_refine frees the numbers of a formula and moves them, by Levenberg-Marquardt with exact
  * derivatives, from where they were to the least squares; what enters linearly is solved for.
- * sl_fit_snap makes exact numbers of constants where that costs no accuracy. How the walks go past
- * poles and domains: docs/math/refine.md. Which of two formulas is the better explanation is asked
- * of sl_fit_describe alone.
+ * sl_fit_snap makes exact numbers of constants where that costs no accuracy. How descents pass
+ * poles and leave domains: docs/math/refine.md. Which of two formulas explains the data better is
+ * decided by sl_fit_describe alone.
  *
  * Where rows have a sigma, squares are weighted by 1/sigma^2, in fits and in R2; standard errors
  * are by sigma itself where it is absolute, and by the residuals otherwise.
@@ -42,8 +42,8 @@ typedef struct sl_fit {
     bool stopped;
 } sl_fit;
 
-/* R2 of a formula's values on all rows: as sl_num_r2, each row weighted by 1/sigma^2 where rows have
- * one. */
+/* R2 of a formula's values on all rows: as sl_num_r2, each row weighted by 1/sigma^2 where rows
+ * have one. */
 double sl_fit_r2(const double *value, const sl_problem *p);
 
 /* *out := e with constants fitted to p, in a; r2 is never below that of e itself, and if nothing
@@ -59,18 +59,18 @@ SL_NODISCARD sl_status sl_fit_constants(sl_fit *out, sl_arena *a, const sl_node 
                                         const sl_refine_options *o);
 
 /* The same with a factor and a summand around e, a e + b, and with a factor for each term of a sum:
- * for data whose units the model has never seen. Kept only if it is the better explanation by its
- * description length; else *out is the plain fit. */
+ * for data in units that the model was not trained on. Kept only if its description length is
+ * shorter; otherwise *out is the plain fit. */
 SL_NODISCARD sl_status sl_fit_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e,
-                                      const double *start, const sl_problem *p,
-                                      const sl_refine_options *o);
+                                          const double *start, const sl_problem *p,
+                                          const sl_refine_options *o);
 
-/* Constants of a fit, one at a time, the closest first, made whole numbers, fractions of small
- * denominator, or such fractions of pi and roots, where that does not lower R2 (beyond rounding;
- * within half a standard error where there is noise) and makes the description shorter, the others
- * fitted again. *snapped: how many. A constant that becomes 0 or 1 drops out. */
+/* Rounds constants of a fit to integers, fractions of small denominator, or such fractions of pi
+ * and roots, one at a time, the closest first; the others are fitted again. A number is kept if R2
+ * does not fall (beyond rounding; within half a standard error where there is noise) and the
+ * description is shorter. *snapped: how many. A constant that becomes 0 or 1 drops out. */
 SL_NODISCARD sl_status sl_fit_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
-                               const sl_refine_options *o);
+                                   const sl_refine_options *o);
 
 /* A formula with constants made exact numbers. */
 typedef struct sl_fit_bound {
@@ -80,14 +80,14 @@ typedef struct sl_fit_bound {
 } sl_fit_bound;
 /* *out := e with constant `which` (from 0; -1: each) made the cheapest exact number within that
  * relative distance: a fraction or its root, either times a power of pi; as it is where there is
- * none. Nothing is fitted again: for constants that are right to nearly all digits. */
+ * none. Nothing is fitted again: for constants that are accurate to nearly all digits. */
 SL_NODISCARD sl_status sl_fit_bind(sl_fit_bound *out, sl_arena *a, const sl_node *e,
                                    const double *value, int params, int which, double tolerance);
 
 /* ---------------------------------------------------------------- the criterion ------------- */
 
-/* One criterion of choice, everywhere: description length in bits, the shortest wins. A formula and
- * what it leaves of y are written down one after the other,
+/* One criterion of choice, everywhere: description length in bits, the shortest wins. The code of a
+ * formula is followed by that of its residuals:
  *
  *     structure    node by node, in prefix order, each at its price below; a variable costs log2 of
  *                  the number of inputs besides
@@ -134,7 +134,7 @@ SL_NODISCARD sl_status sl_fit_bind(sl_fit_bound *out, sl_arena *a, const sl_node
 #define SL_FIT_EXPONENT_NUMBER 2.5 // any other number; its digits more
 
 /* Of the formula's operators and variables, of its exact numbers, of its fitted constants, and of
- * what it leaves of the data; total is their sum. */
+ * its residuals; total is their sum. */
 typedef struct sl_bits {
     double structure, numbers, constants, data, total;
     double relative; // standard deviation of errors as a part of the formula's value, where nothing
@@ -142,7 +142,7 @@ typedef struct sl_bits {
 } sl_bits;
 
 /* What is known of y's errors where the problem has no absolute sigma by row. With sigma and
- * relative both 0 they are not known, and a formula's own residuals say how large they are. */
+ * relative both 0 they are not known and are estimated from the formula's residuals. */
 typedef struct sl_noise {
     double sigma;     // standard deviation
     double relative;  // standard deviation as a part of |y|, independent of the former
@@ -155,9 +155,8 @@ void sl_fit_price(sl_bits *out, const sl_node *e, const double *value, const dou
                   int inputs, int64_t rows);
 
 /* *out := the description length of f and of p's y by it. noise NULL: nothing is known. data and
- * total are infinite where f is not real in some row. Residuals below the precision, or below
- * 256 roundings of a double, cost nothing: they say how a formula is evaluated, not whether it
- * is right. */
+ * total are infinite where f is not real in some row. Residuals below the precision, or below 256
+ * roundings of a double, cost nothing: they depend on how the formula is evaluated. */
 SL_NODISCARD sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_problem *p,
                                        const sl_noise *noise);
 
@@ -167,7 +166,7 @@ SL_NODISCARD sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_p
 void sl_fit_relative_scale(double *scale, const double *f, const sl_problem *p);
 
 /* The same total where R2 is all that is known of the residuals, less what all formulas of the
- * problem have in common. R2 cannot tell less than 1e-15 from nothing. */
+ * problem have in common. 1 - R2 below 1e-15 counts as 1e-15. */
 double sl_fit_bits_by_r2(const sl_fit *f, int inputs, int64_t rows);
 
 /* *out := bits by which y is shorter by the formula than by its own mean, less the formula's own
@@ -178,32 +177,32 @@ SL_NODISCARD sl_status sl_fit_evidence(double *out, const sl_bits *formula, cons
 
 /* ---------------------------------------------------------------- units --------------------- */
 
-/* What units make of a formula. */
+/* The dimensions of a formula and its constants. */
 typedef struct sl_fit_dimensions {
     bool homogeneous;    // terms agree, arguments of functions are numbers, and the target's is met
     sl_dimension result; // of the formula; where it can be any, the target's or none
     sl_dimension constant[SL_FIT_MAX_PARAMS]; // that constants must have; where any will do, none
 } sl_fit_dimensions;
 
-/* *out := the dimensions of e's constants so that e is homogeneous, or that they cannot be
- * found: sums of unlike terms, or exponents that are no sixtieths. Exact numbers are numbers. A
- * column whose unit is not known may have any. A power with a fitted exponent has a dimension of
- * its own unless its base is a number. */
+/* *out := the dimensions of e's constants that make e homogeneous; homogeneous is false where there
+ * are none: sums of unlike terms, or exponents that are not multiples of 1/60. Exact numbers are
+ * numbers. A column whose unit is not known may have any. A power with a fitted exponent has a
+ * dimension of its own unless its base is a number. */
 SL_NODISCARD sl_status sl_fit_units(sl_fit_dimensions *out, sl_arena *scratch, const sl_node *e,
                                     const sl_units *units);
 
-/* ---------------------------------------------------------------- fits that mean nothing ---- */
+/* ---------------------------------------------------------------- ill-conditioned fits ------ */
 
-/* Does the fit mean anything? There must be two rows for each constant, and constants must not
- * stand against each other, as in 1e8*(x + 1e8)/(x - 1e8): such a fit is on its way to a simpler
- * formula that it never reaches. Told by what a tiny change of one constant does, beside how far y
- * goes. */
+/* *out := is the fit well conditioned? It needs two rows for each constant, and constants must not
+ * compensate each other, as in 1e8*(x + 1e8)/(x - 1e8): such a fit diverges towards a simpler
+ * formula. Measured by the change of values under a small change of one constant, relative to the
+ * range of y. */
 SL_NODISCARD sl_status sl_fit_is_steady(bool *out, sl_arena *scratch, const sl_fit *f,
                                         const sl_problem *p);
 
-/* *out := e, whose constants have values, with everything that holds no variable made one constant,
- * and as few of them as that leaves: 3 (c1 x + c2)^2 is c1 (x + c2)^2. *n of them, values in a. */
-SL_NODISCARD sl_status sl_fit_collapse(const sl_node **out, double **value, int *n,
-                                       sl_arena *a, const sl_node *e, const double *given);
+/* *out := e with every subexpression without variables made one constant, and redundant constants
+ * merged: 3 (c1 x + c2)^2 is c1 (x + c2)^2. *n of them, values in a. */
+SL_NODISCARD sl_status sl_fit_collapse(const sl_node **out, double **value, int *n, sl_arena *a,
+                                       const sl_node *e, const double *constants);
 
 #endif

@@ -1,4 +1,4 @@
-/* What fitting and snapping share: a formula with free constants as code, the rows it is fitted to,
+/* Shared by fitting and snapping: a formula with free constants as code, the rows it is fitted to,
  * and the fit itself. */
 #ifndef SL_FIT_IMPL_H
 #define SL_FIT_IMPL_H
@@ -6,7 +6,7 @@
 #include "fit/fit.h"
 #include "num/num.h"
 
-/* By our own logarithm: the same bits on every machine. */
+/* By base's logarithm: the same bits on every machine. */
 double sl_fit__log2(double x);
 
 double sl_fit__log_mean(const double *v, int64_t n); // geometric mean
@@ -22,29 +22,28 @@ typedef struct sl_fit__exact {
 #define SL_FIT__SHAPES 14
 double sl_fit__exact_value(sl_fit__exact x);
 const sl_node *sl_fit__exact_expr(sl_arena *a, sl_fit__exact x); // raw; NULL without memory
-/* *out := the cheapest number within the tolerance of v, of shapes from `first` on and of fewer than
- * so many bits, if there is one. */
+/* *out := the cheapest number within the tolerance of v, of shapes from `first` on and of fewer
+ * than `bits_most` bits, if there is one. */
 SL_NODISCARD sl_status sl_fit__near_exact(bool *found, sl_fit__exact *out, sl_arena *scratch,
-                                          double v, double tolerance, int first,
-                                          double bits_most);
+                                          double v, double tolerance, int first, double bits_most);
 /* *out := e with constant k the number v, and value[0..*n-1] moved along with those that are left.
  * Constants that tidying has taken away, as in 0*c2, go too. */
 SL_NODISCARD sl_status sl_fit__put_exact(const sl_node **out, double *value, int *n, sl_arena *a,
                                          const sl_node *e, int k, sl_fit__exact v);
 
-/* A formula of n free constants, compiled once for many values of them. The constants of `linear`
- * enter linearly all together: none of them is in a derivative by one of them. So where the others,
- * `bent`, are known, they are a linear least-squares problem. */
+/* A formula of n free constants, compiled once for many values of them. The constants in `linear`
+ * enter jointly linearly: none of them is in a derivative by one of them. For given values of the
+ * others, `nonlinear`, they are a linear least-squares problem. */
 typedef struct sl_fit__code {
     const sl_node *expr;
     int n;
     const sl_program *value;
     const sl_program *slope[SL_FIT_MAX_PARAMS]; // by constant k + 1
     int n_linear, linear[SL_FIT_MAX_PARAMS];    // k, counted from 0
-    int n_bent, bent[SL_FIT_MAX_PARAMS];
+    int n_nonlinear, nonlinear[SL_FIT_MAX_PARAMS];
 } sl_fit__code;
 
-/* SL_ELIMIT, SL_EOVERFLOW: a derivative is too large to be had. */
+/* SL_ELIMIT, SL_EOVERFLOW: a derivative is too large. */
 SL_NODISCARD sl_status sl_fit__compile(sl_fit__code *out, sl_arena *a, const sl_node *expr, int n);
 
 /* The rows of a fit. Residuals are measured in a unit of the size of y's spread, so that squares of
@@ -74,25 +73,26 @@ typedef struct sl_fit__descent {
     bool stopped;
 } sl_fit__descent;
 
-/* From place[], of n constants, down to a minimum of the sum of squares *sse that `ask` gives the
- * residuals of; *sse is infinite and place as it was where the start is outside the domain. error
- * may be NULL. Ends early when it is told to stop, or when the latest sum of squares, which ask may
- * note in d->last, is exact. */
-SL_NODISCARD sl_status sl_fit__walk(sl_fit__descent *d, double *place, double *error, double *sse,
-                                    int evaluations, int n, sl_nls_fn ask, void *payload);
+/* Moves place[], n constants, to a minimum of the sum of squares *sse of `residuals`. Where the
+ * start is outside the domain, *sse is infinite and place unchanged. error may be NULL. Ends early
+ * on a request to stop, or when d->last, the latest sum of squares that `residuals` stores, is only
+ * rounding. */
+SL_NODISCARD sl_status sl_fit__minimize(sl_fit__descent *d, double *place, double *error,
+                                        double *sse, int evaluations, int n, sl_nls_fn residuals,
+                                        void *payload);
 
-/* Over the bent constants alone, with the best linear ones for each of their values. */
+/* Over the nonlinear constants alone, with the best linear ones for each of their values. */
 SL_NODISCARD sl_status sl_fit__projected(sl_fit__descent *d, double *value, double *sse,
                                          int evaluations);
-/* Over all constants, by residuals that poles do not part. */
+/* Over all constants, by residuals that are continuous at poles. */
 SL_NODISCARD sl_status sl_fit__circle(sl_fit__descent *d, double *value, int evaluations);
 
 /* ---------------------------------------------------------------- the whole ----------------- */
 
 #define SL_FIT__GOOD 1e-10 // 1 - R2 that needs no further start
 
-/* *out := expr (tidy, n free constants) fitted to p from `start`, and as often as o says from values
- * around it; restarts -1: only by the short way, for a start that is nearly right. R2 is that of all
+/* *out := expr (tidy, n free constants) fitted to p from `start`, and o->restarts times from values
+ * around it; restarts -1: without the circle, for a start that is nearly right. R2 is that of all
  * rows, NaN where no start is inside the domain: then values are those of the start. */
 SL_NODISCARD sl_status sl_fit__run(sl_fit *out, sl_arena *a, const sl_node *expr, int n,
                                    const double *start, const sl_problem *p,
@@ -103,8 +103,8 @@ SL_NODISCARD sl_status sl_fit__put(sl_fit *out, sl_arena *a, const sl_node *expr
                                    const double *value, int n);
 
 /* An expression with these values of its constants on all rows: R2, and what it leaves unexplained,
- * which is 1 - R2 unless y has no spread and R2 is 0 for near and far; then it is the part of y's
- * squares that is left. Both NaN where it is not real. */
+ * which is 1 - R2, or where y is constant the part of y's squares that is left. Both NaN where a
+ * value is not real. */
 SL_NODISCARD sl_status sl_fit__score(double *r2, double *loss, const sl_node *expr,
                                      const double *value, const sl_problem *p);
 

@@ -1,10 +1,11 @@
 /* linear - constants that enter linearly need no search.
  *
- * In a exp(b x) + c only b is bent: for each b the best a and c are a linear least-squares problem.
- * Levenberg-Marquardt then walks over b alone, on the sum of squares that is left at the best a and
- * c (variable projection, Golub and Pereyra 1973). Fewer constants, no start needed for a and c,
- * and far fewer valleys to get lost in. The derivative by b is taken along the residual space only
- * (Kaufman 1975): what b changes within the span of the linear columns, a and c take up. */
+ * In a exp(b x) + c only b is nonlinear: for each b the best a and c are a linear least-squares
+ * problem. Levenberg-Marquardt then varies b alone and minimises the sum of squares at the best a
+ * and c (variable projection, Golub and Pereyra 1973). There are fewer constants, a and c need no
+ * start, and there are far fewer local minima. The derivative by b is taken along the residual
+ * space only (Kaufman 1975): what b changes within the span of the linear columns, a and c take
+ * up. */
 #include <math.h>
 #include <string.h>
 
@@ -18,12 +19,12 @@ static bool has_constant(const sl_node *e, int number) {
     return false;
 }
 
-/* is[i][j]: the derivative by constant i has constant j in it. Then it is so the other way round
- * too: it is the second derivative that does not vanish. */
-typedef bool entangled[SL_FIT_MAX_PARAMS][SL_FIT_MAX_PARAMS];
+/* is[i][j]: the derivative by constant i contains constant j. That is symmetric: the mixed second
+ * derivative does not vanish. */
+typedef bool coupled[SL_FIT_MAX_PARAMS][SL_FIT_MAX_PARAMS];
 
-/* Constants that are not entangled with each other, `first` among them and then in order. */
-static int gather(int *set, const entangled is, int first, int n) {
+/* Constants that are not coupled with each other, `first` among them and then in order. */
+static int gather(int *set, const coupled is, int first, int n) {
     int count = 0;
     if (is[first][first]) return 0;
     set[count++] = first;
@@ -35,11 +36,11 @@ static int gather(int *set, const entangled is, int first, int n) {
     return count;
 }
 
-/* The largest set that begins with any constant: best effort is enough, since every such set is
- * right and ties are rare. */
+/* The largest such set over all first constants. Every set is valid, so a greedy choice is
+ * enough. */
 static void split(sl_fit__code *code, const sl_node *const *slope) {
     const int n = code->n;
-    entangled is;
+    coupled is;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) is[i][j] = is[j][i] = has_constant(slope[i], j + 1);
     for (int first = 0; first < n; first++) {
@@ -52,7 +53,7 @@ static void split(sl_fit__code *code, const sl_node *const *slope) {
     bool linear[SL_FIT_MAX_PARAMS] = { false };
     for (int i = 0; i < code->n_linear; i++) linear[code->linear[i]] = true;
     for (int k = 0; k < n; k++)
-        if (!linear[k]) code->bent[code->n_bent++] = k;
+        if (!linear[k]) code->nonlinear[code->n_nonlinear++] = k;
 }
 
 sl_status sl_fit__compile(sl_fit__code *out, sl_arena *a, const sl_node *expr, int n) {
@@ -82,8 +83,8 @@ static sl_status column(sl_fit__descent *d, double *to, const sl_program *p, con
     return SL_OK;
 }
 
-/* v := v minus what the n columns can say of it; the coefficients go to coef. */
-static sl_status take_out(double *v, double *coef, sl_fit__descent *d, int n) {
+/* v := v minus its projection onto the n columns; coef[] := the coefficients. */
+static sl_status project_out(double *v, double *coef, sl_fit__descent *d, int n) {
     sl_lsq fit;
     const double *const *col = (const double *const *)d->col;
     SL_TRY(sl_num_lsq_fit(&fit, coef, NULL, d->scratch, col, v, NULL, d->rows->m, n));
@@ -103,16 +104,17 @@ static sl_status solve(double *r, projection *pr) {
         SL_TRY(column(d, d->col[j], c->slope[c->linear[j]], pr->value));
     SL_TRY(column(d, r, c->value, pr->value));
     for (int i = 0; i < d->rows->m; i++) r[i] -= d->rows->scale[i] * d->rows->y[i];
-    SL_TRY(take_out(r, coef, d, c->n_linear));
+    SL_TRY(project_out(r, coef, d, c->n_linear));
     for (int j = 0; j < c->n_linear; j++) pr->value[c->linear[j]] = -coef[j];
     return SL_OK;
 }
 
-static sl_status ask(double *r, double *const *jac, const double *bent, void *payload) {
+static sl_status projected_residuals(double *r, double *const *jac, const double *nonlinear,
+                                     void *payload) {
     projection *pr = payload;
     sl_fit__descent *d = pr->d;
     const sl_fit__code *c = d->code;
-    for (int k = 0; k < c->n_bent; k++) pr->value[c->bent[k]] = bent[k];
+    for (int k = 0; k < c->n_nonlinear; k++) pr->value[c->nonlinear[k]] = nonlinear[k];
     if (r) {
         SL_TRY(solve(r, pr));
         d->last = 0;
@@ -121,9 +123,9 @@ static sl_status ask(double *r, double *const *jac, const double *bent, void *pa
     }
     double coef[SL_FIT_MAX_PARAMS];
     SL_TRY(solve(d->col[c->n], pr));
-    for (int k = 0; k < c->n_bent; k++) {
-        SL_TRY(column(d, jac[k], c->slope[c->bent[k]], pr->value));
-        SL_TRY(take_out(jac[k], coef, d, c->n_linear));
+    for (int k = 0; k < c->n_nonlinear; k++) {
+        SL_TRY(column(d, jac[k], c->slope[c->nonlinear[k]], pr->value));
+        SL_TRY(project_out(jac[k], coef, d, c->n_linear));
     }
     return SL_OK;
 }
@@ -131,11 +133,12 @@ static sl_status ask(double *r, double *const *jac, const double *bent, void *pa
 sl_status sl_fit__projected(sl_fit__descent *d, double *value, double *sse, int evaluations) {
     const sl_fit__code *c = d->code;
     projection pr = { .d = d };
-    double bent[SL_FIT_MAX_PARAMS];
-    for (int k = 0; k < c->n_bent; k++) bent[k] = value[c->bent[k]];
-    SL_TRY(sl_fit__walk(d, bent, NULL, sse, evaluations, c->n_bent, ask, &pr));
+    double nonlinear[SL_FIT_MAX_PARAMS];
+    for (int k = 0; k < c->n_nonlinear; k++) nonlinear[k] = value[c->nonlinear[k]];
+    SL_TRY(sl_fit__minimize(d, nonlinear, NULL, sse, evaluations, c->n_nonlinear,
+                            projected_residuals, &pr));
     if (!isfinite(*sse)) return SL_OK;
-    for (int k = 0; k < c->n_bent; k++) pr.value[c->bent[k]] = bent[k];
+    for (int k = 0; k < c->n_nonlinear; k++) pr.value[c->nonlinear[k]] = nonlinear[k];
     SL_TRY(solve(d->col[c->n], &pr));
     memcpy(value, pr.value, (size_t)c->n * sizeof *value);
     return SL_OK;

@@ -12,7 +12,7 @@ static const double LOG2_E = 1.4426950408889634;
 double sl_fit__log2(double x) { return LOG2_E * sl_log(x); }
 
 /* Of a number p/q in lowest terms: the sum of 1/(p q)^2 over all of them is 5/2. One in four is
- * negative. 0, which tidy formulas do not have beside others, counts as 1. */
+ * negative. 0 counts as 1. */
 static double number_bits(sl_rat v) {
     const double p = v.num == 0 ? 1 : fabs((double)v.num), q = (double)v.den;
     const double sign = v.num < 0 ? 2 : sl_fit__log2(4.0 / 3);
@@ -25,7 +25,7 @@ static double node_price(sl_op op) {
         SL_FIT_PRICES(X)
 #undef X
     };
-    SL_ASSERT(price[op] > 0); // a node without a price would be for nothing
+    SL_ASSERT(price[op] > 0); // every node has a price
     return price[op];
 }
 
@@ -109,7 +109,7 @@ void sl_fit_price(sl_bits *out, const sl_node *e, const double *value, const dou
                   .error = error,
                   .variable = sl_fit__log2(SL_MAX(inputs, 1)),
                   .least = 0.5 * sl_fit__log2((double)SL_MAX(rows, 1)) };
-    // where there are as many constants as rows, residuals say nothing: they copy the rows
+    // with as many constants as rows the residuals carry no information: constants copy the rows
     p.unknown = sl_expr_max_par(e) >= rows ? MOST : p.least;
     add_node(&p, e);
     out->total = out->structure + out->numbers + out->constants;

@@ -1,14 +1,14 @@
 /* refine - the constants of a formula, fitted to rows.
  *
- * The numbers of the formula become free constants, which refine_fit.c moves. If what it finds is
- * not better than the formula as it came, that is the answer. */
+ * The numbers of the formula become free constants, which refine_fit.c moves. If the fit is not
+ * better than the formula before it, that formula is the result. */
 #include <math.h>
 
 #include "fit/fit_impl.h"
 
-/* ---------------------------------------------------------------- as it came ---------------- */
+/* ---------------------------------------------------------------- without a fit ------------- */
 
-/* *out := e as it came. */
+/* *out := e unchanged. */
 static sl_status unrefined(sl_fit *out, double *loss, sl_arena *a, const sl_node *e,
                            const double *start, const sl_problem *p) {
     SL_TRY(sl_fit__put(out, a, e, start, sl_expr_max_par(e)));
@@ -45,7 +45,7 @@ sl_status sl_fit_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double
     if (loss < proposed || (isnan(proposed) && !isnan(loss)))
         *out = fitted;
     else if (out->params == n && sl_expr_equal(out->expr, skeleton))
-        out->error = fitted.error; // it was at its best already
+        out->error = fitted.error; // e was at the minimum already
     out->evaluations = fitted.evaluations;
     out->starts = fitted.starts;
     out->stopped = fitted.stopped;
@@ -63,11 +63,11 @@ sl_status sl_fit_constants(sl_fit *out, sl_arena *a, const sl_node *e, int param
     if (params == 0 || params > SL_FIT_MAX_PARAMS) return SL_OK;
     SL_TRY(sl_fit__run(&fitted, a, tidy, params, start, p, o));
     SL_TRY(sl_fit__score(&fitted.r2, &loss, tidy, fitted.value, p));
-    // R2 cannot tell the last digits of constants apart, but the sum of squares can
+    // R2 does not resolve the last digits of constants, the sum of squares does
     if (loss <= proposed || (isnan(proposed) && !isnan(loss)))
         *out = fitted;
     else
-        out->error = fitted.error; // it was at its best already
+        out->error = fitted.error; // e was at the minimum already
     return SL_OK;
 }
 

@@ -1,17 +1,16 @@
-/* refine_circle - a walk for which poles are no walls.
+/* refine_circle - a descent that passes poles.
  *
  * Where 1/(x1 - c x2) is fitted, every row has a value of c at which it is infinite, and least
- * squares end in the valley between two of these. But a pole is no place of its own on the
- * projective line: there +infinity and -infinity are one point, and a value that passes it goes on
- * at the other end. So values are compared as directions: u stands for the line through (1, u), and
- * the residual of value u and datum y is the sine of the angle between their lines,
+ * squares end in a local minimum between two of these poles. On the projective line +infinity and
+ * -infinity are one point, and a value passes from one to the other continuously. So values are
+ * compared as directions: u stands for the line through (1, u), and the residual of value u and
+ * datum y is the sine of the angle between their lines,
  *
  *     r = (u - y) / (sqrt(1 + u^2) sqrt(1 + y^2)) ,     u, y in units of the median |y|.
  *
  * Beyond a pole it has the other sign, and so have its derivatives: the sum of squares and its
- * slope are smooth there. It is 0 where u = y and nowhere else, so data without noise have the same
- * answer; besides, large values no longer outvote all others. It is not what is to be minimised in
- * the end, only a way to a better start. */
+ * slope are smooth there. It is 0 only where u = y, so data without noise have the same solution;
+ * and large values do not dominate the sum. The result is only a better start for least squares. */
 #include <math.h>
 
 #include "fit/fit_impl.h"
@@ -30,7 +29,8 @@ static direction direction_of(double u) {
     return (direction){ s * t, s };
 }
 
-static sl_status ask(double *r, double *const *jac, const double *value, void *payload) {
+static sl_status circle_residuals(double *r, double *const *jac, const double *value,
+                                  void *payload) {
     sl_fit__descent *d = payload;
     const sl_fit__rows *rows = d->rows;
     const sl_fit__code *code = d->code;
@@ -57,5 +57,5 @@ static sl_status ask(double *r, double *const *jac, const double *value, void *p
 
 sl_status sl_fit__circle(sl_fit__descent *d, double *value, int evaluations) {
     double sse;
-    return sl_fit__walk(d, value, NULL, &sse, evaluations, d->code->n, ask, d);
+    return sl_fit__minimize(d, value, NULL, &sse, evaluations, d->code->n, circle_residuals, d);
 }

@@ -1,17 +1,17 @@
-/* refine_fit - from a start, and from others drawn around it, down to the least squares.
+/* refine_fit - least squares from a start, and from others drawn around it.
  *
- * Three walks go down from a start, all by Levenberg-Marquardt with exact derivatives:
+ * Three descents from a start, all by Levenberg-Marquardt with exact derivatives:
  *
- *   projected   over the bent constants, with the linear ones solved for (linear.c)
+ *   projected   over the nonlinear constants, with the linear ones solved for (linear.c)
  *   plain       over all of them
- *   circle      where poles are no walls (refine_circle.c), then the other two from its end
+ *   circle      passes poles (refine_circle.c); then the other two from its end
  *
- * The first two are enough for most formulas; where they do not end at the data, the third is
- * taken, and further starts begin with it. The best place ever seen is kept. What each is worth:
+ * The first two are enough for most formulas; where they do not reach the data, the third is run,
+ * and further starts begin with it. The best point is kept. Measured success of each:
  * docs/math/refine.md.
  *
- * A formula that is not real in some row has no residual there, so no step can be made from it; but
- * a place nearby may be inside. Starts are drawn until one is.
+ * Where a formula is not real in some row there is no residual and no step. Starts are drawn until
+ * one is inside the domain.
  *
  * Large tables: constants are found on SEARCH_ROWS rows, one drawn from each of as many equal
  * stretches of the table, and finished by few steps on all of them (up to FINISH_ROWS, drawn the
@@ -22,7 +22,7 @@
 #include "fit/fit_impl.h"
 
 enum { SEARCH_ROWS = 4096, FINISH_ROWS = 1 << 17, FINISH_EVALUATIONS = 12 };
-enum { DRAWS_INSIDE = 16 }; // places that are tried for a start inside the domain
+enum { DRAWS_INSIDE = 16 };                                  // draws for a start inside the domain
 enum { STREAM = 0x72660000, STREAM_ROWS = STREAM + 0xffff }; // start k draws by STREAM + k
 
 /* ---------------------------------------------------------------- rows ---------------------- */
@@ -101,8 +101,7 @@ static sl_status take_rows(sl_fit__rows *out, sl_arena *a, const sl_problem *p, 
     return SL_OK;
 }
 
-/* Part of y's squares that is left: where y has no spread, R2 says 0 of all but the exact formula.
- */
+/* Part of y's squares that is left, for constant y, where R2 is 0 for all but the exact formula. */
 static double part_left(const double *value, const double *y, int64_t n) {
     double top = 0, left = 0, all = 0;
     for (int64_t i = 0; i < n; i++) top = fmax(top, fabs(y[i]));
@@ -130,7 +129,7 @@ sl_status sl_fit__score(double *r2, double *loss, const sl_node *expr, const dou
     return st;
 }
 
-/* ---------------------------------------------------------------- one way down -------------- */
+/* ---------------------------------------------------------------- one descent --------------- */
 
 static sl_status descent_init(sl_fit__descent *d, const sl_fit__code *code,
                               const sl_fit__rows *rows, const sl_refine_options *o, sl_arena *a) {
@@ -152,15 +151,15 @@ static bool enough(void *descent) {
     return d->stopped || d->last <= d->exact;
 }
 
-sl_status sl_fit__walk(sl_fit__descent *d, double *place, double *error, double *sse,
-                       int evaluations, int n, sl_nls_fn ask, void *payload) {
+sl_status sl_fit__minimize(sl_fit__descent *d, double *place, double *error, double *sse,
+                           int evaluations, int n, sl_nls_fn fn, void *payload) {
     sl_nls_options opt = SL_NLS_OPTIONS_INIT;
     opt.max_evaluations = evaluations;
     opt.stop = enough;
     opt.stop_payload = d;
     d->last = INFINITY;
     sl_nls fit;
-    SL_TRY(sl_num_nls_fit(&fit, place, error, d->scratch, &opt, d->rows->m, n, ask, payload));
+    SL_TRY(sl_num_nls_fit(&fit, place, error, d->scratch, &opt, d->rows->m, n, fn, payload));
     d->evaluations += fit.evaluations;
     *sse = fit.sse;
     return SL_OK;
@@ -177,7 +176,8 @@ static sl_status residuals(double *r, sl_fit__descent *d, const double *value) {
     return SL_OK;
 }
 
-static sl_status ask(double *r, double *const *jac, const double *value, void *payload) {
+static sl_status plain_residuals(double *r, double *const *jac, const double *value,
+                                 void *payload) {
     sl_fit__descent *d = payload;
     const sl_fit__rows *rows = d->rows;
     if (r) return residuals(r, d, value);
@@ -189,24 +189,26 @@ static sl_status ask(double *r, double *const *jac, const double *value, void *p
 }
 
 /* Projected if it can be, then plain. */
-static sl_status go_down(sl_fit__descent *d, double *value, double *sse) {
+static sl_status descend(sl_fit__descent *d, double *value, double *sse) {
     double plain;
     *sse = INFINITY;
     if (d->code->n_linear > 0) SL_TRY(sl_fit__projected(d, value, sse, d->o->evaluations));
     if (d->stopped || *sse <= d->exact) return SL_OK;
-    SL_TRY(sl_fit__walk(d, value, NULL, &plain, d->o->evaluations, d->code->n, ask, d));
-    if (isfinite(plain)) *sse = plain; // else it was stopped at once, and what was found stands
+    SL_TRY(sl_fit__minimize(d, value, NULL, &plain, d->o->evaluations, d->code->n, plain_residuals,
+                            d));
+    if (isfinite(plain))
+        *sse = plain; // otherwise it was stopped at once, and the projected result stands
     return SL_OK;
 }
 
-static sl_status go_round(sl_fit__descent *d, double *value, double *sse) {
+static sl_status descend_by_circle(sl_fit__descent *d, double *value, double *sse) {
     SL_TRY(sl_fit__circle(d, value, d->o->evaluations));
-    return go_down(d, value, sse);
+    return descend(d, value, sse);
 }
 
 /* ---------------------------------------------------------------- starts -------------------- */
 
-/* Around `from`: near it, or anywhere of about that size with either sign. */
+/* Around `from`: near it, or of about that size with either sign. */
 static void draw_start(double *value, const double *from, int n, bool near, sl_rng *rng) {
     for (int k = 0; k < n; k++) {
         const double size = from[k] == 0 ? 1 : from[k];
@@ -219,8 +221,8 @@ static void draw_start(double *value, const double *from, int n, bool near, sl_r
     }
 }
 
-/* *sse := at value; infinite outside the domain. */
-static sl_status look(double *sse, sl_fit__descent *d, const double *value) {
+/* *sse := the sum of squares at value; infinite outside the domain. */
+static sl_status evaluate_at(double *sse, sl_fit__descent *d, const double *value) {
     d->evaluations++;
     SL_TRY(residuals(d->col[0], d, value));
     *sse = isfinite(d->last) ? d->last : INFINITY;
@@ -233,25 +235,25 @@ static sl_status draw_inside(double *value, sl_fit__descent *d, const double *fr
     sl_rng_init(&rng, d->o->seed, STREAM + (uint32_t)start, d->o->stream);
     for (int i = 0; i < DRAWS_INSIDE && isinf(sse); i++) {
         draw_start(value, from, d->code->n, start % 2 == 1, &rng);
-        SL_TRY(look(&sse, d, value));
+        SL_TRY(evaluate_at(&sse, d, value));
     }
     return SL_OK;
 }
 
 /* best[] := the best of all starts; *sse infinite if none was inside the domain. Start 0 is `from`
- * by the short way, start 1 the same by the circle, which costs no restart; those after it are
- * drawn. */
+ * without the circle, start 1 the same with it, which is not counted as a restart; those after it
+ * are drawn. */
 static sl_status search(double *best, double *sse, int *starts, sl_fit__descent *d,
                         const double *from) {
     const size_t bytes = (size_t)d->code->n * sizeof *best;
     double value[SL_FIT_MAX_PARAMS], found;
-    SL_TRY(look(sse, d, from));
+    SL_TRY(evaluate_at(sse, d, from));
     memcpy(best, from, bytes);
     for (int start = 0; start <= d->o->restarts + 1; start++) {
         if (enough(d) || (start > 0 && *sse <= SL_FIT__GOOD * d->rows->sst)) break;
         memcpy(value, from, bytes);
         if (start > 1) SL_TRY(draw_inside(value, d, from, start));
-        SL_TRY((start == 0 ? go_down : go_round)(d, value, &found));
+        SL_TRY((start == 0 ? descend : descend_by_circle)(d, value, &found));
         if (found < *sse) {
             *sse = found;
             memcpy(best, value, bytes);
@@ -277,7 +279,7 @@ static sl_status fit(sl_fit *out, sl_arena *scratch, const double *start, const 
     sl_fit__descent d;
     double sse;
     const sl_status st = sl_fit__compile(&code, scratch, out->expr, out->params);
-    if (st == SL_ELIMIT || st == SL_EOVERFLOW) return SL_OK; // no derivatives: it stays as it is
+    if (st == SL_ELIMIT || st == SL_EOVERFLOW) return SL_OK; // no derivatives: e is unchanged
     SL_TRY(st);
     SL_TRY(take_rows(&rows, scratch, p, SEARCH_ROWS, o));
     SL_TRY(descent_init(&d, &code, &rows, o, scratch));
@@ -293,11 +295,13 @@ static sl_status fit(sl_fit *out, sl_arena *scratch, const double *start, const 
         d.stopped = stopped;
         more = FINISH_EVALUATIONS;
     }
-    SL_TRY(sl_fit__walk(&d, out->value, out->error, &sse, more, code.n, ask, &d));
-    // a row that was not looked at is outside: as we came; but what was stopped has looked at none
+    SL_TRY(sl_fit__minimize(&d, out->value, out->error, &sse, more, code.n, plain_residuals, &d));
+    // a row outside the sample is outside the domain: back to the start; a stopped fit has
+    // evaluated no row
     if (isinf(sse) && rows.m > SEARCH_ROWS && !d.stopped) {
         memcpy(out->value, start, (size_t)code.n * sizeof *start);
-        SL_TRY(sl_fit__walk(&d, out->value, out->error, &sse, more, code.n, ask, &d));
+        SL_TRY(
+            sl_fit__minimize(&d, out->value, out->error, &sse, more, code.n, plain_residuals, &d));
     }
     use_sigma(out->error, code.n, &rows, sse);
     out->evaluations = d.evaluations;

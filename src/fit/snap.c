@@ -1,12 +1,12 @@
-/* snap - fitted constants made exact numbers, where the data do not object.
+/* snap - fitted constants rounded to exact numbers where the fit does not worsen.
  *
  * Each constant has a tolerance: half its standard error where there is noise, and two of them
  * where being that close to a number can hardly be chance; where the fit is exact, three of them,
  * which are then errors of rounding, and at least 1e-9 of its size. Within it these numbers are
- * looked for:
+ * tried:
  *
  *   0, 1, -1        always: they make the formula simpler
- *   whole numbers   while at most a fifth of all numbers is that close to one
+ *   integers        while at most a fifth of all numbers is that close to one
  *   fractions       of denominator up to 12, or 16, 32, 64, the smallest that is close enough;
  *                   while at most a twentieth of all numbers is that close to one of them, by two
  *                   errors a fiftieth
@@ -14,18 +14,16 @@
  *   pi and roots    fractions of pi, 1/pi, pi^2, sqrt(pi), ... and roots of fractions: the cheapest
  *                   of fewer bits than the constant has digits (exact.c)
  *
- * Two constants that do the same, as in 2 exp(x + 3), and those of a term that has vanished have
- * infinite errors. One of them must go, and which one is for the data to say: then 0, 1 and -1 are
- * tried for every constant, 0 first.
+ * Redundant constants, as in 2 exp(x + 3), and those of a vanished term have infinite errors. One
+ * of them must go: 0, 1 and -1 are tried for every constant, 0 first, and the data decide.
  *
- * The closest number is tried first: it is put in place, the other constants are fitted again,
- * and the formula is kept if 1 - R2 has not grown beyond 1e-12, or by more than the share that two
+ * The closest number is tried first: it is put in place, the other constants are fitted again, and
+ * the formula is kept if 1 - R2 has not grown beyond 1e-12, or by more than the share that two
  * standard errors make, and never by more than a twenty-fifth, and if its description length
  * (describe.c) is the shorter. Where the errors of y are known, what two standard errors make is
  * chi-square + 4, however small the residuals are. For exact data that is a verification at full
  * precision: a residual that leaves the level of rounding costs bits in every row, the constant
- * saves 40 once. Then all begins again, until nothing is accepted any more; so a second call does
- * nothing.
+ * saves 40 once. This repeats until nothing is accepted, so a second call changes nothing.
  *
  * Decimals: a constant of an exact fit that is left and lies within 1e-12 of a short decimal
  * becomes that decimal, but stays a constant: 9.81, not 9.8100000000000023 and not 981/100. */
@@ -94,14 +92,14 @@ static void offer_all(choice *list, int *n, const state *s, int k, bool loose) {
     offer(list, n, s, k, loose ? INFINITY : fmax(tol, zero), 0, 1);
     offer(list, n, s, k, loose ? INFINITY : tol, sign, 1);
     if (loose) offer(list, n, s, k, INFINITY, -sign, 1);
-    if (fabs(v) > 1e9) return;                       // its own digits are no evidence
+    if (fabs(v) > 1e9) return; // every double of that size is an integer or nearly so
     const double wide = is_exact(s) ? tol : 4 * tol; // two standard errors
     if (2 * wide <= 0.2)
         offer(list, n, s, k, wide, (int64_t)rint(v), 1);
     else if (2 * tol <= 0.2)
         offer(list, n, s, k, tol, (int64_t)rint(v), 1);
 
-    // how many fractions there are between two whole numbers, up to each denominator
+    // how many fractions there are between two integers, up to each denominator
     static const struct {
         int den, many;
     } steps[] = {
@@ -131,7 +129,7 @@ static int cmp_choice(const void *a, const void *b) {
     return sl_expr_rat_cmp(u.times, v.times);
 }
 
-/* ---------------------------------------------------------------- one of them --------------- */
+/* ---------------------------------------------------------------- one choice ---------------- */
 
 static bool is_as_good(double r2, double loss, double data, const state *s, const sl_problem *p) {
     static const double TWO_ERRORS = 2.8853900817779268; // bits of chi-square + 4
@@ -141,7 +139,7 @@ static bool is_as_good(double r2, double loss, double data, const state *s, cons
     return loss <= fmax(EXACT, s->loss * (1 + 4 / fmax(spare, 100)));
 }
 
-/* Does the formula go along with this choice? Then it is the fit. */
+/* Puts the number in place and fits the others; on success that is the new fit. */
 static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice *c,
                             const sl_problem *p, const sl_refine_options *o) {
     const size_t mark = sl_arena_mark(a);
@@ -153,7 +151,8 @@ static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice 
     for (int k = 0; k < n; k++) value[k] = fit->value[k];
     const sl_status st = sl_fit__put_exact(&e, value, &n, a, fit->expr, c->k, c->value);
     *accepted = false;
-    if (st == SL_EOVERFLOW || st == SL_ELIMIT) return SL_OK; // a number that merges with too many
+    if (st == SL_EOVERFLOW || st == SL_ELIMIT)
+        return SL_OK; // too many nodes or digits after merging
     SL_TRY(st);
     sl_refine_options near = *o;
     near.evaluations = EVALUATIONS;

@@ -1,4 +1,4 @@
-/* steady - fits that are on their way to a simpler formula that they never reach. */
+/* steady - is a fit well conditioned, or do its constants diverge towards a simpler formula? */
 #include <math.h>
 
 #include "fit/fit.h"
@@ -7,7 +7,7 @@ sl_status sl_fit_is_steady(bool *out, sl_arena *scratch, const sl_fit *f, const 
     const double CHANGE = 1e-7, MOST = 1e5;
     *out = false;
     if (f->params > SL_FIT_MAX_PARAMS) return SL_OK; // was not fitted
-    if (2 * f->params > p->rows) return SL_OK;       // goes through points rather than law
+    if (2 * f->params > p->rows) return SL_OK;       // an interpolation
     const size_t mark = sl_arena_mark(scratch), rows = (size_t)SL_MIN(p->rows, 1000);
     double *y = sl_arena_alloc(scratch, 2 * rows * sizeof *y), *z = y + rows;
     double value[SL_FIT_MAX_PARAMS], lo = p->y[0], hi = p->y[0], most = 0;

@@ -2,13 +2,13 @@
  *
  * The dimension of every part of a formula is linear in those of its constants: products add them,
  * powers multiply them. Terms of a sum must have the same one, arguments of functions none, and the
- * whole the target's; each such demand is a linear equation
+ * whole the target's; each condition is a linear equation
  *
  *     sum_k coefficient_k * unknown_k + known = 0        (known: 7 numbers, one for each base unit)
  *
- * whose coefficients are the same for all base units. They are solved by elimination as they come;
- * one that is left without unknowns and is not 0 is a contradiction. Unknown are the constants, the
- * columns whose units were not said, and powers with a fitted exponent. */
+ * whose coefficients are the same for all base units. They are solved by elimination one by one; an
+ * equation left without unknowns that is not 0 is a contradiction. Unknown are the constants, the
+ * columns without units, and powers with a fitted exponent. */
 #include <math.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static void put_dimension(linear *l, sl_dimension d) {
 
 /* ---------------------------------------------------------------- equations ----------------- */
 
-/* Demands that l be no dimension at all. Takes l. */
+/* Adds the equation l = 0, dimensionless. Takes l. */
 static void demand_none(solver *s, linear *l) {
     for (int k = 0; k < UNKNOWNS; k++)
         if (s->pivot[k] && l->coef[k] != 0) add(l, s->pivot[k], -l->coef[k]);
@@ -125,8 +125,8 @@ static bool is_none(const solver *s, const linear *l) {
     return true;
 }
 
-/* A number to any power is one; the power of a length with a fitted exponent can be anything; with
- * a variable one it makes no sense, so that the base must be a number. */
+/* A power of a number is a number. The power of a length with a fitted exponent is a new unknown;
+ * with a variable exponent the base must be a number. */
 static sl_status of_power(linear **out, solver *s, const sl_node *e) {
     const sl_node *exponent = sl_expr_next(e + 1);
     linear *base, *above;
@@ -191,7 +191,7 @@ static sl_status dimension_of(linear **out, solver *s, const sl_node *e) {
 
 /* ---------------------------------------------------------------- the answer ---------------- */
 
-/* l with what is known put in, and what may be anything none. False: no sixtieths. */
+/* l with known values inserted and free ones dimensionless. False: not multiples of 1/60. */
 static bool solve(sl_dimension *out, const solver *s, const linear *l) {
     linear rest = *l;
     *out = (sl_dimension){ { 0 } };

@@ -146,7 +146,7 @@ static sl_status next_member(bool *over, sl_io__bytes *b) {
     if (b->at == b->end) return SL_OK;
     if (b->raw[b->at] != 0x1F) return fail_unpack(b, "something else stands behind its end");
     b->between = false;
-    return inflateReset(&b->z) == Z_OK ? SL_OK : fail_unpack(b, "zlib does not go on");
+    return inflateReset(&b->z) == Z_OK ? SL_OK : fail_unpack(b, "zlib failed");
 }
 
 static sl_status unpack(size_t *got, sl_io__bytes *b, char *buffer, size_t n) {

@@ -442,4 +442,17 @@ SL_NODISCARD sl_status sl_laws_simulate(sl_laws_table *out, sl_arena *a,
 /* The exponent of (L - E) in compute on the true frontier: alpha beta/(alpha + beta). */
 double sl_laws_simulation_exponent(const sl_laws_simulation *s);
 
+/* ---------------------------------------------------------------- forecasts ----------------- */
+
+/* What the laws say of a budget, or of a size and its tokens. solved and r2 are shares. */
+typedef struct sl_laws_forecast {
+    double flops, factor;       // compute, and over the largest run's
+    sl_estimate params, tokens; // N* and D* of the frontier; of a run those asked for
+    sl_laws_allocation surface; // those of the surface
+    sl_estimate loss;           // of a run that of the surface at N and D, else of the law
+    sl_estimate solved, r2;     // of the laws, which hold for the best N and D
+} sl_laws_forecast;
+sl_laws_forecast sl_laws_forecast_budget(const sl_laws *l, double flops);
+sl_laws_forecast sl_laws_forecast_run(const sl_laws *l, double params, double tokens);
+
 #endif

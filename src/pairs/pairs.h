@@ -251,6 +251,14 @@ typedef struct sl_pairs_stats {
     sl_pairs_check check[SL_PAIRS_MAX_CHECKS];
 } sl_pairs_stats;
 
+/* A good generator gives a p below this once in ten thousand checks; by the seed it is either always
+ * or never. A check without a test is good. */
+#define SL_PAIRS_LEAST_P 1e-4
+bool sl_pairs_check_good(const sl_pairs_check *c);
+int sl_pairs_stats_failed(const sl_pairs_stats *stats); // checks that are not good
+/* All checks are good, and no pair is in two splits. */
+bool sl_pairs_stats_good(const sl_pairs_stats *stats);
+
 /* Told how far it is; anything but 0 stops with SL_ECANCEL. */
 typedef int (*sl_pairs_progress)(const char *what, double done, double total, void *payload);
 

@@ -454,3 +454,17 @@ done:
     tally_free(t);
     return st;
 }
+
+/* ---------------------------------------------------------------- verdict ------------------- */
+
+bool sl_pairs_check_good(const sl_pairs_check *c) { return !(c->p < SL_PAIRS_LEAST_P); }
+
+int sl_pairs_stats_failed(const sl_pairs_stats *stats) {
+    int n = 0;
+    for (int i = 0; i < stats->n_checks; i++) n += !sl_pairs_check_good(&stats->check[i]);
+    return n;
+}
+
+bool sl_pairs_stats_good(const sl_pairs_stats *stats) {
+    return sl_pairs_stats_failed(stats) == 0 && stats->shared == 0;
+}

@@ -104,73 +104,69 @@ static int widest_label(const sl_ticks *t) {
     return (int)ceil(most);
 }
 
-/* Shares `whole` pixels out by weights, to the last one; at least SMALLEST each. */
-static void share_out(int *out, int whole, const double *weight, int n) {
+/* A row or a column of panels. */
+typedef struct track {
+    int start, head, size, foot; // pixels before it, before its boxes, of these, behind them
+    double weight;               // 0: 1
+} track;
+
+/* Shares the pixels from start to end, without heads, feet and gaps, out by weights, to the last
+ * one; at least SMALLEST each. */
+static void share_out(track *t, int n, int start, int end, int gap) {
     double sum = 0, before = 0;
-    for (int i = 0; i < n; i++) sum += weight[i];
+    int whole = end - start - (n - 1) * gap;
+    for (int i = 0; i < n; i++) {
+        whole -= t[i].head + t[i].foot;
+        if (t[i].weight == 0) t[i].weight = 1;
+        sum += t[i].weight;
+    }
     for (int i = 0; i < n; i++) {
         const double from = floor(whole * before / sum);
-        before += weight[i];
-        out[i] = SL_MAX((int)(floor(whole * before / sum) - from), SMALLEST);
+        before += t[i].weight;
+        t[i].start = start;
+        t[i].size = SL_MAX((int)(floor(whole * before / sum) - from), SMALLEST);
+        start += t[i].head + t[i].size + t[i].foot + gap;
     }
 }
 
 static void place_rows(sl_layout *d, int top) {
-    int head[SL_PLOT_MAX_GRID] = { 0 }, foot[SL_PLOT_MAX_GRID] = { 0 }, rows = 0;
-    int height[SL_PLOT_MAX_GRID];
-    double weight[SL_PLOT_MAX_GRID];
-    for (int r = 0; r < SL_PLOT_MAX_GRID; r++) weight[r] = 0;
+    track row[SL_PLOT_MAX_GRID] = { 0 };
+    int rows = 0;
     for (int i = 0; i < d->n; i++) {
         const sl_panel *p = d->place[i].panel;
-        const int r = p->row, below = (p->bare ? 0 : NUMBERS) + (p->x_label ? NAME : 0);
-        rows = SL_MAX(rows, r + 1);
-        head[r] = SL_MAX(head[r], p->title ? PANEL_TITLE : 0);
-        foot[r] = SL_MAX(foot[r], below);
-        weight[r] = SL_MAX(weight[r], p->height > 0 ? p->height : 1);
+        track *r = &row[p->row];
+        rows = SL_MAX(rows, p->row + 1);
+        r->head = SL_MAX(r->head, p->title ? PANEL_TITLE : 0);
+        r->foot = SL_MAX(r->foot, (p->bare ? 0 : NUMBERS) + (p->x_label ? NAME : 0));
+        r->weight = SL_MAX(r->weight, p->height > 0 ? p->height : 1);
     }
-    int left = d->p->height - top - SL_PLOT__PAD / 2 - (rows - 1) * GAP_Y;
-    for (int r = 0; r < rows; r++) {
-        left -= head[r] + foot[r];
-        if (weight[r] == 0) weight[r] = 1; // an empty row
-    }
-    share_out(height, left, weight, rows);
+    share_out(row, rows, top, d->p->height - SL_PLOT__PAD / 2, GAP_Y);
     for (int i = 0; i < d->n; i++) {
-        sl_box *box = &d->place[i].box;
-        const int row = d->place[i].panel->row;
-        box->y = top;
-        for (int r = 0; r < row; r++) box->y += head[r] + height[r] + foot[r] + GAP_Y;
-        box->y += head[row];
-        box->h = height[row];
+        const track *r = &row[d->place[i].panel->row];
+        d->place[i].box.y = r->start + r->head;
+        d->place[i].box.h = r->size;
     }
 }
 
 static void place_columns(sl_layout *d) {
-    int head[SL_PLOT_MAX_GRID] = { 0 }, columns = 0;
-    int width[SL_PLOT_MAX_GRID];
-    double weight[SL_PLOT_MAX_GRID];
+    track column[SL_PLOT_MAX_GRID] = { 0 };
+    int columns = 0;
     for (int i = 0; i < d->n; i++) {
         sl_place *at = &d->place[i];
-        const int c = at->panel->column, most = SL_MIN(SL_MAX(at->box.h / 26, 2), 8);
+        track *c = &column[at->panel->column];
         at->y = make_axis(d->p, i, at->panel, true, at->box.h);
-        sl_plot__ticks(&at->ticks_y, &at->y, most);
+        sl_plot__ticks(&at->ticks_y, &at->y, SL_MIN(SL_MAX(at->box.h / 26, 2), 8));
+        columns = SL_MAX(columns, at->panel->column + 1);
         const int name = at->panel->y_label ? NAME : 0;
-        columns = SL_MAX(columns, c + 1);
-        head[c] = SL_MAX(head[c], name + widest_label(&at->ticks_y) + 8);
+        c->head = SL_MAX(c->head, name + widest_label(&at->ticks_y) + 8);
     }
-    int left = d->p->width - 2 * SL_PLOT__PAD - (columns - 1) * GAP_X;
-    for (int c = 0; c < columns; c++) {
-        left -= head[c];
-        weight[c] = 1;
-    }
-    share_out(width, left, weight, columns);
+    share_out(column, columns, SL_PLOT__PAD, d->p->width - SL_PLOT__PAD, GAP_X);
     for (int i = 0; i < d->n; i++) {
         sl_place *at = &d->place[i];
-        const int column = at->panel->column;
-        at->box.x = SL_PLOT__PAD;
-        for (int c = 0; c < column; c++) at->box.x += head[c] + width[c] + GAP_X;
-        at->name_x = at->box.x + NAME / 2;
-        at->box.x += head[column];
-        at->box.w = width[column];
+        const track *c = &column[at->panel->column];
+        at->name_x = c->start + NAME / 2;
+        at->box.x = c->start + c->head;
+        at->box.w = c->size;
         at->x = make_axis(d->p, i, at->panel, false, at->box.w);
         sl_plot__ticks_fit(&at->ticks_x, &at->x, 9, at->box.w, SL_PLOT__FONT);
     }

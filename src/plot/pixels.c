@@ -1,10 +1,8 @@
 /* pixels - what is left of data once it is drawn.
  *
- * A million points have no more to show than the screen has pixels:
- *
- *   lines   of a run of points in one column of pixels the first, the lowest, the highest and the
- * last are kept, in their order: what is drawn covers the same pixels marks   are counted by cells,
- * and a cell is drawn once
+ * A million points have no more to show than the screen has pixels. Of a line's points in one column
+ * of pixels the first, the lowest, the highest and the last are kept, in their order: what is drawn
+ * covers the same pixels. Marks are counted by cells, and a cell is drawn once.
  *
  * Everything is clipped here and not by the viewer: a coordinate far outside would be a long number
  * at best, and some viewers give up on such. */
@@ -24,11 +22,8 @@ typedef struct pen {
     bool drawn;    // something was drawn since the line's start
 } pen;
 
-static void put_dot(sl_str *s, char command, sl_dot d) {
-    if (command) sl_str_add_char(s, command);
-    sl_plot__coord(s, d.x);
-    sl_str_add_char(s, ' ');
-    sl_plot__coord(s, d.y);
+void sl_plot__dot(sl_str *s, int64_t number, sl_dot d) {
+    SL_PLOT__PUT(s, number == 0 ? "M? ?" : number == 1 ? "L? ?" : " ? ?", d.x, d.y);
 }
 
 /* The part of a .. b inside the box (Liang and Barsky 1984); false if there is none. */
@@ -69,10 +64,10 @@ static void draw_to(pen *p, sl_dot d) {
     a = inside(a, p);
     b = inside(b, p);
     if (!p->down || a.x != p->at.x || a.y != p->at.y) {
-        put_dot(p->s, 'M', a);
-        put_dot(p->s, 'L', b);
+        sl_plot__dot(p->s, 0, a);
+        sl_plot__dot(p->s, 1, b);
     } else {
-        put_dot(p->s, ' ', b);
+        sl_plot__dot(p->s, 2, b);
     }
     p->at = b;
     p->down = p->drawn = true;
@@ -84,8 +79,7 @@ static void lift(pen *p) {
     const sl_dot d = p->last;
     if (p->have && !p->drawn && d.x >= p->lo.x && d.x <= p->hi.x && d.y >= p->lo.y &&
         d.y <= p->hi.y) {
-        put_dot(p->s, 'M', d);
-        sl_str_add(p->s, "h0");
+        SL_PLOT__PUT(p->s, "M? ?h0", d.x, d.y);
     }
     p->have = p->down = p->drawn = false;
 }
@@ -189,7 +183,7 @@ void sl_plot__area(sl_str *s, const sl_box *box, const sl_dot *dots, int64_t n, 
     m = cut(b, a, m, true, box->x + box->w, -1);
     m = cut(a, b, m, false, box->y, 1);
     m = cut(b, a, m, false, box->y + box->h, -1);
-    for (int64_t i = 0; i < m; i++) put_dot(s, i == 0 ? 'M' : i == 1 ? 'L' : ' ', b[i]);
+    for (int64_t i = 0; i < m; i++) sl_plot__dot(s, i, b[i]);
     if (m > 0) sl_str_add_char(s, 'z');
 }
 

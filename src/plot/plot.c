@@ -113,7 +113,6 @@ void sl_plot_bars(sl_plot *p, int panel, const double *x, const double *lo, cons
     add(p, (sl_layer){ NULL, SL_LAYER_BARS, panel, n, x, lo, hi, *style });
 }
 
-void sl_plot_rule(sl_plot *p, int panel, bool vertical, double at, const sl_style *style) {
-    const double *x = vertical ? &at : NULL, *y = vertical ? NULL : &at;
-    add(p, (sl_layer){ NULL, SL_LAYER_RULE, panel, 1, x, y, NULL, *style });
+void sl_plot_rule(sl_plot *p, int panel, double at, const sl_style *style) {
+    add(p, (sl_layer){ NULL, SL_LAYER_RULE, panel, 1, NULL, &at, NULL, *style });
 }

@@ -93,8 +93,8 @@ void sl_plot_band(sl_plot *p, int panel, const double *x, const double *lo, cons
 /* An upright stroke from lo to hi at each x: the uncertainty of a mark. */
 void sl_plot_bars(sl_plot *p, int panel, const double *x, const double *lo, const double *hi,
                   int64_t n, const sl_style *style);
-/* y = at, or x = at, across the panel. */
-void sl_plot_rule(sl_plot *p, int panel, bool vertical, double at, const sl_style *style);
+/* y = at across the panel. */
+void sl_plot_rule(sl_plot *p, int panel, double at, const sl_style *style);
 
 /* Appends the figure. SL_ENOMEM if anything along the way lacked memory. */
 SL_NODISCARD sl_status sl_plot_svg(sl_str *s, const sl_plot *p);

@@ -12,7 +12,7 @@ typedef enum sl_layer_kind {
     SL_LAYER_LINE,
     SL_LAYER_BAND,
     SL_LAYER_BARS,
-    SL_LAYER_RULE, // one value in x or in y, the other is NULL
+    SL_LAYER_RULE, // one value in y; x is NULL
 } sl_layer_kind;
 
 typedef struct sl_layer {
@@ -85,6 +85,9 @@ void sl_plot__power(char *w, const char *digits, int n, int e, int top);
 void sl_plot__raised(char *w, int e);
 /* A coordinate, to a hundredth of a pixel. */
 void sl_plot__coord(sl_str *s, double v);
+/* Appends the format with a coordinate of v in place of each '?'. */
+void sl_plot__put(sl_str *s, const char *format, const double *v);
+#define SL_PLOT__PUT(s, format, ...) sl_plot__put(s, format, (const double[]){ __VA_ARGS__ })
 
 /* ---------------------------------------------------------------- layout -------------------- */
 
@@ -134,6 +137,8 @@ void sl_plot__colour(sl_str *s, const sl_style *style);
 
 typedef struct sl_dot { double x, y; } sl_dot;
 
+/* Appends dot `number` of a path. */
+void sl_plot__dot(sl_str *s, int64_t number, sl_dot d);
 /* Leaves out, in place, what a line through dots does not need; NaN in x is where it breaks.
  * Returns how many are left. */
 int64_t sl_plot__thin(sl_dot *dots, int64_t n, const sl_box *box);

@@ -20,18 +20,10 @@ typedef struct drawing {
 
 /* ---------------------------------------------------------------- frame --------------------- */
 
-static void put_attribute(sl_str *s, const char *name, double v) {
-    sl_str_addf(s, " %s=\"", name);
-    sl_plot__coord(s, v);
-    sl_str_add_char(s, '"');
-}
-
 /* Text at a place; more: further attributes. */
 static void put_text(sl_str *s, double x, double y, const char *more, const char *text, double font,
                      double room) {
-    sl_str_add(s, "<text");
-    put_attribute(s, "x", x);
-    put_attribute(s, "y", y);
+    SL_PLOT__PUT(s, "<text x=\"?\" y=\"?\"", x, y);
     sl_str_addf(s, "%s>", more);
     sl_plot__text(s, text, font, room);
     sl_str_add(s, "</text>\n");
@@ -67,6 +59,10 @@ static void put_head(drawing *d) {
                  p->title, SL_PLOT__FONT_TITLE * 1.1, p->width - 2 * SL_PLOT__PAD);
 }
 
+/* Pixels of a place 0 .. 1 on an axis. */
+static double to_x(const sl_box *b, double t) { return b->x + b->w * t; }
+static double to_y(const sl_box *b, double t) { return b->y + b->h * (1 - t); }
+
 static void put_numbers(sl_str *s, const sl_place *at, int width) {
     const sl_box *box = &at->box;
     if (!at->panel->bare) {
@@ -74,7 +70,7 @@ static void put_numbers(sl_str *s, const sl_place *at, int width) {
         for (int i = 0; i < at->ticks_x.n; i++) {
             const char *label = at->ticks_x.label[i];
             const double half = sl_plot__width(label, SL_PLOT__FONT) / 2;
-            const double x = box->x + box->w * at->ticks_x.at[i];
+            const double x = to_x(box, at->ticks_x.at[i]);
             put_text(s, SL_MIN(x, SL_MAX(width - half - 2, half)), box->y + box->h + 18, "", label,
                      SL_PLOT__FONT, INFINITY);
         }
@@ -82,8 +78,8 @@ static void put_numbers(sl_str *s, const sl_place *at, int width) {
     }
     sl_str_add(s, "<g text-anchor=\"end\">\n");
     for (int i = 0; i < at->ticks_y.n; i++)
-        put_text(s, box->x - 8, box->y + box->h * (1 - at->ticks_y.at[i]) + 4, "",
-                 at->ticks_y.label[i], SL_PLOT__FONT, INFINITY);
+        put_text(s, box->x - 8, to_y(box, at->ticks_y.at[i]) + 4, "", at->ticks_y.label[i],
+                 SL_PLOT__FONT, INFINITY);
     sl_str_add(s, "</g>\n");
 }
 
@@ -98,11 +94,10 @@ static void put_names(sl_str *s, const sl_place *at) {
                  " text-anchor=\"middle\" font-size=\"13\"", p->x_label, SL_PLOT__FONT_NAME,
                  box->w);
     if (!p->y_label) return;
-    sl_str_add(s, "<text transform=\"translate(");
-    sl_plot__coord(s, at->name_x);
-    sl_str_add_char(s, ' ');
-    sl_plot__coord(s, box->y + box->h / 2.0);
-    sl_str_add(s, ")rotate(-90)\" text-anchor=\"middle\" font-size=\"13\">");
+    SL_PLOT__PUT(s,
+                 "<text transform=\"translate(? ?)rotate(-90)\" text-anchor=\"middle\" "
+                 "font-size=\"13\">",
+                 at->name_x, box->y + box->h / 2.0);
     sl_plot__text(s, p->y_label, SL_PLOT__FONT_NAME, box->h);
     sl_str_add(s, "</text>\n");
 }
@@ -111,32 +106,20 @@ static void put_names(sl_str *s, const sl_place *at) {
 static double sharp(double v) { return floor(v) + 0.5; }
 
 static void put_grid(sl_str *s, const sl_place *at) {
-    const sl_box *box = &at->box;
-    const int bottom = box->y + box->h;
+    const sl_box *b = &at->box;
+    const sl_ticks *x = &at->ticks_x, *y = &at->ticks_y;
+    const int bottom = b->y + b->h, right = b->x + b->w;
     sl_str_add(s, "<path class=\"g\" d=\"");
-    for (int i = 0; i < at->ticks_x.n; i++) {
-        sl_str_add_char(s, 'M');
-        sl_plot__coord(s, sharp(box->x + box->w * at->ticks_x.at[i]));
-        sl_str_addf(s, " %dV%d", box->y, bottom);
-    }
-    for (int i = 0; i < at->ticks_y.n; i++) {
-        sl_str_addf(s, "M%d ", box->x);
-        sl_plot__coord(s, sharp(box->y + box->h * (1 - at->ticks_y.at[i])));
-        sl_str_addf(s, "H%d", box->x + box->w);
-    }
+    for (int i = 0; i < x->n; i++)
+        SL_PLOT__PUT(s, "M? ?V?", sharp(to_x(b, x->at[i])), b->y, bottom);
+    for (int i = 0; i < y->n; i++) SL_PLOT__PUT(s, "M? ?H?", b->x, sharp(to_y(b, y->at[i])), right);
     // the lower left corner, and the small ticks outside
-    sl_str_addf(s, "\"/>\n<path class=\"a\" fill=\"none\" d=\"M%d.5 %dV%d.5H%d", box->x, box->y,
-                bottom, box->x + box->w);
-    for (int i = 0; i < at->ticks_x.minors; i++) {
-        sl_str_add_char(s, 'M');
-        sl_plot__coord(s, sharp(box->x + box->w * at->ticks_x.minor[i]));
-        sl_str_addf(s, " %dv4", bottom);
-    }
-    for (int i = 0; i < at->ticks_y.minors; i++) {
-        sl_str_addf(s, "M%d ", box->x);
-        sl_plot__coord(s, sharp(box->y + box->h * (1 - at->ticks_y.minor[i])));
-        sl_str_add(s, "h-4");
-    }
+    SL_PLOT__PUT(s, "\"/>\n<path class=\"a\" fill=\"none\" d=\"M? ?V?H?", b->x + 0.5, b->y,
+                 bottom + 0.5, right);
+    for (int i = 0; i < x->minors; i++)
+        SL_PLOT__PUT(s, "M? ?v4", sharp(to_x(b, x->minor[i])), bottom);
+    for (int i = 0; i < y->minors; i++)
+        SL_PLOT__PUT(s, "M? ?h-4", b->x, sharp(to_y(b, y->minor[i])));
     sl_str_add(s, "\"/>\n");
 }
 
@@ -149,7 +132,7 @@ static void open_strokes(sl_str *s, const sl_style *style, double width) {
     sl_str_add(s, "<path");
     sl_plot__colour(s, style);
     sl_str_add(s, " fill=\"none\" stroke=\"currentColor\" stroke-linejoin=\"round\"");
-    put_attribute(s, "stroke-width", usual(style->size, width));
+    SL_PLOT__PUT(s, " stroke-width=\"?\"", usual(style->size, width));
     if (style->faint) sl_str_add(s, " stroke-opacity=\".4\"");
     sl_str_add(s, style->dashed ? " stroke-dasharray=\"6 4\"" : " stroke-linecap=\"round\"");
     sl_str_add(s, " d=\"");
@@ -160,7 +143,7 @@ static sl_dot dot_of(const sl_place *at, double x, double y) {
     double tx, ty;
     if (!sl_plot__place(&tx, &at->x, x) || !sl_plot__place(&ty, &at->y, y))
         return (sl_dot){ NAN, NAN };
-    return (sl_dot){ at->box.x + at->box.w * tx, at->box.y + at->box.h * (1 - ty) };
+    return (sl_dot){ to_x(&at->box, tx), to_y(&at->box, ty) };
 }
 
 static bool is_inside(const sl_box *b, sl_dot d) { // false for NaN
@@ -234,10 +217,8 @@ static sl_status put_bars(drawing *d, const sl_place *at, const sl_layer *l) {
 static sl_status put_rule(drawing *d, const sl_place *at, const sl_layer *l) {
     const sl_box *b = &at->box;
     double t;
-    if (!sl_plot__place(&t, l->x ? &at->x : &at->y, l->x ? l->x[0] : l->y[0])) return SL_OK;
-    const double v = l->x ? b->x + b->w * t : b->y + b->h * (1 - t);
-    const sl_dot ends[] = { { l->x ? v : b->x, l->x ? b->y : v },
-                            { l->x ? v : b->x + b->w, l->x ? b->y + b->h : v } };
+    if (!sl_plot__place(&t, &at->y, l->y[0])) return SL_OK;
+    const sl_dot ends[] = { { b->x, to_y(b, t) }, { b->x + b->w, to_y(b, t) } };
     open_strokes(d->s, &l->style, 1.5);
     sl_plot__line(d->s, b, ends, 2);
     sl_str_add(d->s, "\"/>\n");
@@ -257,35 +238,27 @@ static void close_shape(sl_str *s, const char *element, const char *tip) {
     sl_str_addf(s, "</title></%s>\n", element);
 }
 
-/* Corners around the middle, for radius 1. */
+/* A circle, or corners around the middle, for radius 1. */
 static void put_shape(sl_str *s, sl_mark mark, sl_dot at, double r, const char *tip) {
-    static const sl_dot square[] = { { -.89, -.89 }, { .89, -.89 }, { .89, .89 }, { -.89, .89 } };
-    static const sl_dot diamond[] = { { 0, -1.25 }, { 1.25, 0 }, { 0, 1.25 }, { -1.25, 0 } };
-    static const sl_dot triangle[] = { { 0, -1.3 }, { 1.13, .65 }, { -1.13, .65 } };
-    static const sl_dot star[] = { { 0, -1.6 },     { .4, -.55 }, { 1.52, -.49 }, { .65, .21 },
-                                   { .94, 1.29 },   { 0, .68 },   { -.94, 1.29 }, { -.65, .21 },
-                                   { -1.52, -.49 }, { -.4, -.55 } };
     static const struct {
-        const sl_dot *corner;
         int n;
-    } shape[] = { [SL_MARK_SQUARE] = { square, SL_LEN(square) },
-                  [SL_MARK_DIAMOND] = { diamond, SL_LEN(diamond) },
-                  [SL_MARK_TRIANGLE] = { triangle, SL_LEN(triangle) },
-                  [SL_MARK_STAR] = { star, SL_LEN(star) } };
+        double corner[20]; // x, y, x, y, ...
+    } shape[] = {
+        [SL_MARK_SQUARE] = { 4, { -.89, -.89, .89, -.89, .89, .89, -.89, .89 } },
+        [SL_MARK_DIAMOND] = { 4, { 0, -1.25, 1.25, 0, 0, 1.25, -1.25, 0 } },
+        [SL_MARK_TRIANGLE] = { 3, { 0, -1.3, 1.13, .65, -1.13, .65 } },
+        [SL_MARK_STAR] = { 10, { 0, -1.6, .4,   -.55, 1.52, -.49, .65,   .21,  .94, 1.29,
+                                 0, .68,  -.94, 1.29, -.65, .21,  -1.52, -.49, -.4, -.55 } },
+    };
     if (mark == SL_MARK_DOT || mark == SL_MARK_RING) {
-        sl_str_add(s, "<circle");
-        put_attribute(s, "cx", at.x);
-        put_attribute(s, "cy", at.y);
-        put_attribute(s, "r", r);
+        SL_PLOT__PUT(s, "<circle cx=\"?\" cy=\"?\" r=\"?\"", at.x, at.y, r);
         close_shape(s, "circle", tip);
         return;
     }
     sl_str_add(s, "<path d=\"");
     for (int i = 0; i < shape[mark].n; i++) {
-        sl_str_add_char(s, i == 0 ? 'M' : i == 1 ? 'L' : ' ');
-        sl_plot__coord(s, at.x + r * shape[mark].corner[i].x);
-        sl_str_add_char(s, ' ');
-        sl_plot__coord(s, at.y + r * shape[mark].corner[i].y);
+        const double *c = &shape[mark].corner[2 * i];
+        sl_plot__dot(s, i, (sl_dot){ at.x + r * c[0], at.y + r * c[1] });
     }
     sl_str_add(s, "z\"");
     close_shape(s, "path", tip);
@@ -331,9 +304,9 @@ static void put_cells(sl_str *s, const sl_box *box, const sl_style *style, const
                 const uint32_t *row = c->count + (int64_t)r * c->columns;
                 for (end = k; end < c->columns && level_of(row[end], unit) == level;) end++;
                 if (end > k) {
-                    sl_str_addf(s, "M%d ", box->x + k * c->size);
-                    sl_plot__coord(s, box->y + SL_MIN((r + 0.5) * c->size, box->h));
-                    sl_str_addf(s, "H%d", box->x + SL_MIN(end * c->size, box->w));
+                    SL_PLOT__PUT(s, "M? ?H?", box->x + k * c->size,
+                                 box->y + SL_MIN((r + 0.5) * c->size, box->h),
+                                 box->x + SL_MIN(end * c->size, box->w));
                 } else {
                     end++;
                 }
@@ -394,10 +367,9 @@ static void put_sample(sl_str *s, const sl_layer *l, double x, double y) {
     case SL_LAYER_BAND:
         sl_str_add(s, "<rect");
         sl_plot__colour(s, &l->style);
-        put_attribute(s, "x", x);
-        put_attribute(s, "y", y - 5);
-        sl_str_addf(s, " width=\"%d\" height=\"10\" fill=\"currentColor\" fill-opacity=\"%s\"/>\n",
-                    SL_PLOT__SWATCH, l->style.faint ? ".1" : ".2");
+        SL_PLOT__PUT(s, " x=\"?\" y=\"?\" width=\"?\" height=\"10\" fill=\"currentColor\"", x,
+                     y - 5, SL_PLOT__SWATCH);
+        sl_str_addf(s, " fill-opacity=\"%s\"/>\n", l->style.faint ? ".1" : ".2");
         return;
     case SL_LAYER_BARS:
     case SL_LAYER_LINE:

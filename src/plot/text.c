@@ -81,6 +81,14 @@ void sl_plot__coord(sl_str *s, double v) {
     if (part % 10) sl_str_add_char(s, (char)('0' + part % 10));
 }
 
+void sl_plot__put(sl_str *s, const char *format, const double *v) {
+    for (size_t n; format[n = strcspn(format, "?")]; format += n + 1) {
+        sl_str_add_bytes(s, format, n);
+        sl_plot__coord(s, *v++);
+    }
+    sl_str_add(s, format);
+}
+
 /* ---------------------------------------------------------------- any text ------------------ */
 
 /* The next character of a text of n > 0 bytes, and what stands for it. */

@@ -72,7 +72,7 @@ static void add_baselines(sl_plot *p, const sl_report__view *v, sl_laws_metric m
         const sl_report_baseline *b = &v->in->baselines[i];
         const double share = m == SL_LAWS_SOLVED ? b->solved.value : b->r2.value;
         if (m == SL_LAWS_LOSS || !isfinite(share)) continue;
-        sl_plot_rule(p, panel, false, 100 * share,
+        sl_plot_rule(p, panel, 100 * share,
                      &(sl_style){ .colour = 2 + 2 * (i % 3), .dashed = true, .label = b->name });
     }
 }

@@ -1,7 +1,22 @@
-/* report - a scaling study, or a plain table of runs, as one page and its figures.
+/* report - results as text, figures and pages: a discovery, an evaluation, pairs, laws, a study.
  *
- * The page is one HTML file that needs nothing else: no network, no fonts, a few lines of script
- * that sort tables. It reads in light and dark, on a telephone and on paper.
+ * A result is a struct, and each form of it is one function that appends to an sl_str:
+ *
+ *     result                   text       JSON       other
+ *     sl_report_discovery      _table     _json      _csv, _paste, _notes, _picture (SVG, HTML)
+ *     sl_report_evaluation     _table     _json      sl_report_write_predictions (JSON lines)
+ *     sl_laws                  _table     _json      sl_report_laws_page (HTML, SVG)
+ *     sl_pairs_stats, ...      _table     _json      sl_report_pair (one pair as text)
+ *     sl_study, sl_report_run  _table     _json      sl_report_html (HTML), sl_report_figures (SVG)
+ *
+ * JSON functions append members to an open object, in full precision; their shapes are in
+ * docs/formats.md. Text is rounded to what the data can tell. A result, and not the options of a
+ * command, decides what is written; nothing here prints, and only the functions with an sl_file or a
+ * folder write files. Text functions of HTML escape any bytes, but for `*_mathml`, which is markup.
+ *
+ * The page of a study or of a table of runs is one HTML file that needs nothing else: no network, no
+ * fonts, a few lines of script that sort tables. It reads in light and dark, on a telephone and on
+ * paper.
  *
  *     sl_report_input in = { .title = "micro", .laws = &laws };
  *     sl_report_html(&page, &in);                  the page
@@ -13,23 +28,177 @@
  *     does the law predict               where runs can be left out
  *     sweep, optimal settings            where batch size and learning rate vary
  *     optimal size and tokens
- *     training curves, problems, cost,   where the caller has them: a study
+ *     training curves, problems, cost,   where the caller has them: a study (sl_report_study)
  *     machines, how to repeat it
  *     all runs                           always
  *
  * A part that is NULL or empty is left out with its section, its figure and its line in the
- * contents. Figures are numbered in the order of the page. The same input is the same bytes.
+ * contents. Figures are numbered in the order of the page. The same input is the same bytes. Every
+ * number comes with its interval, and every value beyond ten times the largest compute of the table
+ * is marked as an extrapolation in red words.
  *
- * Every number comes with its interval, and every value beyond ten times the largest compute of the
- * table is marked as an extrapolation in red words.
- *
- * Ownership: the input is borrowed during the call. Texts are any bytes and are escaped, but for
- * `*_mathml`, which is markup. Threads: no shared state. */
+ * Ownership: inputs are borrowed during the call. Threads: no shared state. */
 #ifndef SL_REPORT_H
 #define SL_REPORT_H
 
-#include "base/base.h"
+#include "discover/discover.h"
+#include "eval/eval.h"
 #include "laws/laws.h"
+#include "pairs/pairs.h"
+#include "study/study.h"
+#include "train/train.h"
+
+/* ---------------------------------------------------------------- small parts --------------- */
+
+/* Appends a line of a table: "  name          text\n". */
+SL_PRINTF(3, 4) void sl_report_line(sl_str *s, const char *name, const char *format, ...);
+/* 75 -> "1 min 15 s" */
+const char *sl_report_duration(char buffer[32], double seconds);
+/* rate / peak, FLOP/s as executed over those of products of matrices alone; NaN where it is above 1:
+ * then the machine was busy with something else while the peak was measured. */
+double sl_report_peak_share(double rate, double peak);
+/* Members: which model, from where. */
+void sl_report_model_json(sl_str *s, const sl_infer *m);
+
+/* ---------------------------------------------------------------- a discovery --------------- */
+
+typedef struct sl_report_discovery {
+    const sl_infer *model;         // NULL: it was not asked
+    const char *model_note;        // then: why
+    const char *file;              // as it was given; NULL: none
+    const sl_table *table;         // NULL: it was not read to its end
+    const sl_problem *problem;     // its rows
+    bool constant;                 // the target is the same in every row
+    const sl_discovery *discovery; // NULL as well
+    sl_names names;                // of inputs, fit for a terminal
+    const char *target;            // name of y
+    const sl_units *units;         // NULL: not known
+    double read_seconds;
+    uint64_t seed;
+    int64_t top; // candidates to show
+    bool all;    // every one of them
+} sl_report_discovery;
+
+/* The best formula with its figures, the front or every candidate, what was done; rounded. */
+SL_NODISCARD sl_status sl_report_discovery_table(sl_str *s, const sl_report_discovery *r);
+SL_NODISCARD sl_status sl_report_discovery_json(sl_str *s, const sl_report_discovery *r);
+/* The part of it that is about formulas: candidates 0 .. top - 1, the front, counts. units NULL: not
+ * known. */
+SL_NODISCARD sl_status sl_report_candidates_json(sl_str *s, const sl_discovery *d,
+                                                 const sl_names *names, const sl_units *units,
+                                                 int64_t top);
+/* Every candidate as a row of CSV. */
+SL_NODISCARD sl_status sl_report_discovery_csv(sl_str *s, const sl_report_discovery *r);
+/* The best formula alone, to be pasted. */
+SL_NODISCARD sl_status sl_report_discovery_paste(sl_str *s, const sl_report_discovery *r,
+                                                 sl_format format);
+/* Calls back with what has to be known of the data and the work where no table is shown. */
+typedef void (*sl_report_message)(void *payload, const char *name, const char *sentence);
+void sl_report_discovery_notes(const sl_report_discovery *r, sl_report_message message,
+                               void *payload);
+/* A picture of data, formula and residuals: an <svg>, or with html a page around it that also has the
+ * formula (MathML), its figures and the table of the next `top` ones. One input: y over it with the
+ * curve, residuals below. More: y over the formula's value, and residuals over each input (and, for
+ * two, over the formula's value). No candidate that has an R2: y over each input. Of very many rows as
+ * many are drawn as can be told apart. */
+SL_NODISCARD sl_status sl_report_discovery_picture(sl_str *s, const sl_report_discovery *r,
+                                                   bool html);
+
+/* ---------------------------------------------------------------- an evaluation ------------- */
+
+/* judgements: problem by problem, seed by seed. */
+typedef struct sl_report_evaluation {
+    const sl_infer *model; // NULL: none was asked
+    const char *search;    // "model", "exhaustive", "both"
+    const sl_eval_source *source;
+    const char *hash;      // of all problems
+    int skipped;           // problems that were left out
+    const sl_eval_summary *summary;
+    const sl_judgement *judgements;
+    sl_eval_candidates candidates;
+    int64_t seed;   // the first one
+    double timeout; // seconds a problem; 0: none
+} sl_report_evaluation;
+void sl_report_evaluation_table(sl_str *s, const sl_report_evaluation *r);
+void sl_report_evaluation_json(sl_str *s, const sl_report_evaluation *r);
+/* The file gets a line for each problem, in their order: what the first seed found. Then it appears,
+ * and *file is NULL. */
+SL_NODISCARD sl_status sl_report_write_predictions(sl_file **file, const sl_report_evaluation *r);
+
+/* ---------------------------------------------------------------- expressions and pairs ----- */
+
+/* What became of the candidates of each level of a universe. */
+void sl_report_count_table(sl_str *s, const sl_universe *u);
+void sl_report_count_json(sl_str *s, const sl_universe *u);
+
+/* One pair, and y over each variable that its expression uses, as characters. */
+SL_NODISCARD sl_status sl_report_pair(sl_str *s, sl_arena *scratch, const sl_pairs *pairs,
+                                      const sl_pair *p);
+
+/* What names a configuration of pairs. hash[i] is of the first SL_REPORT_HASHED pairs of split i, or
+ * "". options: those that are not the defaults, as a command line takes them. */
+enum { SL_REPORT_HASHED = 1000 };
+typedef struct sl_report_identity {
+    const sl_pairs *pairs;
+    char hash[SL_SPLIT_COUNT][33];
+} sl_report_identity;
+void sl_report_identity_table(sl_str *s, const sl_report_identity *id, const char *options);
+void sl_report_identity_json(sl_str *s, const sl_report_identity *id);
+
+void sl_report_pairs_stats_table(sl_str *s, const sl_pairs_stats *stats, const sl_entropy *entropy);
+void sl_report_pairs_stats_json(sl_str *s, const sl_pairs_stats *stats, const sl_entropy *entropy);
+void sl_report_entropy_json(sl_str *s, const sl_entropy *e); // a member, "entropy"
+
+/* ---------------------------------------------------------------- training ------------------ */
+
+/* What a training would take: a member, "plan"; the parts of its memory in MB. */
+void sl_report_plan_json(sl_str *s, const sl_train_plan *p);
+void sl_report_memory_table(sl_str *s, const sl_train_plan *p);
+/* The parameter table of a model, a line each. */
+void sl_report_tensor_table(sl_str *s, const sl_model *m);
+void sl_report_tensor_json(sl_str *s, const sl_model *m);
+
+/* ---------------------------------------------------------------- laws ---------------------- */
+
+/* What is asked besides the laws. NaN and NULL: not asked. */
+typedef struct sl_report_question {
+    double params, tokens; // of a run
+    double budget;         // FLOPs
+    const sl_laws *other;  // to compare with
+    sl_laws_multiplier multiplier[SL_LAWS_MULTIPLIERS];
+} sl_report_question;
+void sl_report_laws_table(sl_str *s, const sl_laws *l, const sl_report_question *q);
+void sl_report_laws_json(sl_str *s, const sl_laws *l, const sl_report_question *q);
+/* The page of a table of runs into *page, which then appears (*page NULL: none), and its figures into
+ * a folder (NULL: none). file: the table's name; command: that makes the page again. */
+SL_NODISCARD sl_status sl_report_laws_page(sl_file **page, const char *figures, const sl_laws *l,
+                                           const char *file, const char *command);
+
+/* ---------------------------------------------------------------- how far a study is -------- */
+
+/* All figures of a moment. FLOPs are of training, by the paper's count; a run under way counts by its
+ * share of steps. */
+typedef struct sl_report_tally {
+    int runs, finished, failed, active; // active: claimed by a process that lives
+    double flops, flops_done;
+    int evaluations, evaluated;
+    double seconds_left; // NaN: no run has finished yet
+    char text[160];      // of one that is under way
+} sl_report_tally;
+
+typedef struct sl_report_run {
+    const sl_study_run *run;
+    sl_study_holder holder;
+    double flops, part; // of training; the part that is done
+} sl_report_run;
+
+/* A line for each of n runs, then the tally. */
+void sl_report_status_table(sl_str *s, const sl_study *study, const sl_report_run *runs, int n,
+                            const sl_report_tally *t);
+void sl_report_status_json(sl_str *s, const sl_study *study, const sl_report_run *runs, int n,
+                           const sl_report_tally *t);
+
+/* ---------------------------------------------------------------- the page of a study ------- */
 
 /* Shares of problems are estimates: a value with its interval, NaN where they are not known. */
 
@@ -121,5 +290,18 @@ SL_NODISCARD sl_status sl_report_figures_folder(const sl_report_input *in, const
 
 /* Appends what was found, one sentence a line: three where the table has what they speak of. */
 SL_NODISCARD sl_status sl_report_sentences(sl_str *out, const sl_report_input *in);
+
+/* *out := all of that but the problems, from the folders of a study, in a. peak: FLOP/s of one thread of
+ * this machine in products of matrices; NaN: not measured. */
+SL_NODISCARD sl_status sl_report_study(sl_report_input *out, sl_arena *a, const sl_study *study,
+                                       const sl_laws *laws, double peak);
+/* Adds a few problems that a model solved, and a few that it missed. judgements: the journal of its
+ * evaluation on the source. */
+SL_NODISCARD sl_status sl_report_study_problems(sl_report_input *out, sl_arena *a,
+                                                const sl_eval_source *source,
+                                                const char *judgements);
+enum { SL_REPORT_PROBLEMS = 200 }; // that are looked at
+/* What it cost, phase by phase, as text. */
+void sl_report_costs_table(sl_str *s, const sl_report_input *in);
 
 #endif

@@ -1,10 +1,10 @@
-/* closure - formulas of two halves with real constants anywhere in them, one inside a function.
+/* closure - formulas of two halves with real constants, at most one of them inside a function.
  *
- * closure_impl.h says how such a formula becomes linear: y D = N in products of atoms, all
- * coefficients free. Shapes (closure_shapes.c) and atoms (closure_atoms.c, closure_curves.c) are
- * enumerated (closure_scan.c); a curve's constant is first at a point of a grid, then moved to
- * where nothing is left (closure_refine.c). What remains is solved, held against rows that were not
- * fitted, and offered (closure_settle.c).
+ * closure_impl.h shows how such a formula becomes linear: y D = N in products of atoms, all
+ * coefficients free. closure_scan.c enumerates shapes (closure_shapes.c) and atoms
+ * (closure_atoms.c, closure_curves.c). The constant inside a curve starts at a point of a grid and
+ * is moved to a root of the residual (closure_refine.c). closure_verify.c solves for the
+ * coefficients, checks rows that were not fitted, and offers the formula.
  *
  *   level 0   two halves of up to four simple atoms, or one half a nested function
  *   level 1   the same with up to three atoms, one of them a curve of one input
@@ -22,7 +22,7 @@ enum { LEVELS = 4, ROWS_LEAST = 24, ATTEMPTS = 48, SCANS = 64, BATCH = 32 };
 /* Choices with a curve that are refined. */
 static const int refined_of[LEVELS] = { 0, 3000, 2000, 6000 };
 
-/* Columns of a choice, and rows that they are first looked at in. */
+/* Columns of a choice, and rows of the first test. */
 static const int columns_of[LEVELS] = { 36, 20, 20, 18 };
 static const int rows_of[LEVELS] = { SL_CLOSURE__ROWS, 40, 40, 40 };
 
@@ -32,10 +32,10 @@ typedef struct attempt {
     int scans;
     sl_search__closure_scan scan[SCANS];
     const sl_search__closure_scan *now;
-    int first; // part of the work
+    int first; // of the parts in progress
     int64_t hits;
-    sl_search__closure_hit *hit; // SL_CLOSURE__BEST for each part of the work, then close together
-    sl_search__closure_tower *tower; // two for each thread
+    sl_search__closure_hit *hit;     // SL_CLOSURE__BEST for each part of a scan, then compacted
+    sl_search__closure_basis *basis; // two for each thread
 } attempt;
 
 /* ---------------------------------------------------------------- scans --------------------- */
@@ -44,8 +44,7 @@ static void add_scan(attempt *a, const sl_search__closure_shape *shape, int spec
                      sl_search__closure_list list, int atoms) {
     SL_ASSERT(a->scans < SCANS);
     const sl_closure *c = a->c;
-    // quotients make falling exponentials as well: with four slots to fill they cost more than they
-    // find
+    // quotients make falling exponentials too: with four slots they cost more than they find
     const bool falling = shape->slots < 4 || a->level == 1;
     const int simple = c->simple.end - c->simple.begin - (falling ? 0 : c->falling);
     const int rows = SL_MIN(rows_of[a->level], c->fitted);
@@ -55,7 +54,8 @@ static void add_scan(attempt *a, const sl_search__closure_shape *shape, int spec
                                        rows };
 }
 
-/* A slot that another may not follow holds atoms of the list, which come after the simple ones. */
+/* One scan for each slot that may hold a curve. Curves come after the simple atoms, so a slot that
+ * is ordered before another cannot. */
 static void add_curves(attempt *a, const sl_search__closure_shape *shape, int atoms) {
     for (int s = 0; s < shape->slots; s++) {
         bool last = true;
@@ -80,8 +80,8 @@ static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload
     attempt *a = payload;
     for (int64_t i = begin; i < end; i++) {
         sl_search__closure_hit *to = a->hit + a->hits + i * SL_CLOSURE__BEST;
-        int n =
-            sl_search__closure_run(to, a->c, a->now, a->tower + 2 * worker, (int)(a->first + i));
+        int n = sl_search__closure_scan_run(to, a->c, a->now, a->basis + 2 * worker,
+                                            (int)(a->first + i));
         for (; n < SL_CLOSURE__BEST; n++) to[n].columns = 0;
     }
     return SL_OK;
@@ -89,11 +89,11 @@ static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload
 
 /* One scan; its hits follow those of the scans before. */
 static sl_status run_scan(attempt *a, const sl_search__closure_scan *s) {
-    const int works = sl_search__closure_works(s);
+    const int total = sl_search__closure_scan_parts(s);
     sl_search__job *j = a->c->job;
     a->now = s;
-    for (a->first = 0; a->first < works; a->first += BATCH) {
-        const int parts = SL_MIN(BATCH, works - a->first);
+    for (a->first = 0; a->first < total; a->first += BATCH) {
+        const int parts = SL_MIN(BATCH, total - a->first);
         if (sl_search__stop(j, true)) return SL_OK;
         SL_TRY(sl_par_for(j->pool, parts, 1, scan_part, a));
         sl_search__closure_hit *to = a->hit + a->hits;
@@ -129,10 +129,10 @@ static sl_status refine_part(int64_t begin, int64_t end, int worker, void *paylo
     return SL_OK;
 }
 
-static const double REFINED = 1e-11; // a constant that is right leaves less
+static const double REFINED = 1e-11; // the right constant leaves less
 
 /* Refines the best of all scans, and offers those that leave nothing, the smallest first. */
-static sl_status settle_hits(attempt *a) {
+static sl_status verify_hits(attempt *a) {
     sl_closure *c = a->c;
     int attempts = 0;
     bool kept;
@@ -146,7 +146,7 @@ static sl_status settle_hits(attempt *a) {
     for (int64_t i = 0; i < a->hits && attempts < ATTEMPTS; i++) {
         if (!(a->hit[i].rest < (curves ? REFINED : SL_CLOSURE__NOTHING))) continue;
         if (sl_search__stop(c->job, true)) return SL_OK;
-        SL_TRY(sl_search__closure_settle(&kept, c, &a->hit[i], a->level));
+        SL_TRY(sl_search__closure_verify(&kept, c, &a->hit[i], a->level));
         attempts++;
     }
     return SL_OK;
@@ -157,8 +157,8 @@ static sl_status run_scans(attempt *a) {
     for (int i = 0; i < a->scans && a->c->job->exact == exact; i++) {
         SL_TRY(run_scan(a, &a->scan[i]));
         if (sl_search__stop(a->c->job, true)) return SL_OK;
-        // choices without curves are settled shape by shape, the simple ones first
-        if (refined_of[a->level] == 0 || i == a->scans - 1) SL_TRY(settle_hits(a));
+        // choices without curves are verified shape by shape, simple ones first
+        if (refined_of[a->level] == 0 || i == a->scans - 1) SL_TRY(verify_hits(a));
         if (refined_of[a->level] == 0) a->hits = 0;
     }
     return SL_OK;
@@ -179,7 +179,7 @@ static int by_size(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* Errors count in parts of y, but not where y is next to 0. */
+/* Rows are weighted by 1/|y|, bounded where y is next to 0. */
 static void weigh_rows(sl_closure *c) {
     double size[SL_CLOSURE__ROWS];
     for (int r = 0; r < c->rows; r++) size[r] = fabs(c->y[r]);
@@ -236,19 +236,19 @@ static sl_status run_level(bool *more, void *state, int level) {
     attempt a = { .c = c, .level = level };
     list_scans(&a);
     if (a.scans == 0) return SL_OK;
-    int works = 0; // whose hits are held at once
+    int total = 0; // parts whose hits are held at once
     for (int i = 0; i < a.scans; i++) {
-        const int n = sl_search__closure_works(&a.scan[i]);
-        works = refined_of[level] > 0 ? works + n : SL_MAX(works, n);
+        const int n = sl_search__closure_scan_parts(&a.scan[i]);
+        total = refined_of[level] > 0 ? total + n : SL_MAX(total, n);
     }
-    const size_t hits = (size_t)works * SL_CLOSURE__BEST;
-    const size_t towers = 2 * (size_t)sl_par_pool_threads(c->job->pool);
-    const int64_t bytes = (int64_t)(hits * sizeof *a.hit + towers * sizeof *a.tower);
+    const size_t hits = (size_t)total * SL_CLOSURE__BEST;
+    const size_t bases = 2 * (size_t)sl_par_pool_threads(c->job->pool);
+    const int64_t bytes = (int64_t)(hits * sizeof *a.hit + bases * sizeof *a.basis);
     if (!sl_search__reserve(c->job, bytes)) return SL_OK;
     a.hit = sl_malloc(hits, sizeof *a.hit);
-    a.tower = sl_malloc(towers, sizeof *a.tower);
-    sl_status st = a.hit && a.tower ? run_scans(&a) : sl_fail_memory(1, (size_t)bytes, "closures");
-    sl_free(a.tower);
+    a.basis = sl_malloc(bases, sizeof *a.basis);
+    sl_status st = a.hit && a.basis ? run_scans(&a) : sl_fail_memory(1, (size_t)bytes, "closures");
+    sl_free(a.basis);
     sl_free(a.hit);
     sl_search__release(c->job, bytes);
     return st;

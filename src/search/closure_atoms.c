@@ -1,4 +1,4 @@
-/* closure_atoms - functions without free constants that closures are made of.
+/* closure_atoms - the functions without free constants.
  *
  * sin and cos of one argument come together, because sin(u + b) is a combination of both; exp(u +
  * b) is a multiple of exp(u), and sqrt(k u) of sqrt(u). The square of an input comes with the

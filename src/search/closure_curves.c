@@ -31,12 +31,11 @@ static double at(sl_search__closure_family f, double h, double k) {
     return 0;
 }
 
-/* Rates and frequencies beyond this are not looked for: such a curve is next to nothing in all but
- * a few rows, and fits anything. */
+/* Largest rate and frequency: a steeper curve is near 0 in all but a few rows and fits anything. */
 static const double STEEPEST = 12;
 
-bool sl_search__closure_bend(sl_search__closure_values *room, const sl_closure *c,
-                             const sl_search__closure_curve *k, double constant) {
+bool sl_search__closure_curve_values(sl_search__closure_values *room, const sl_closure *c,
+                                     const sl_search__closure_curve *k, double constant) {
     const bool steep = k->family == SL_CLOSURE__RATE || k->family == SL_CLOSURE__WAVE;
     if (steep && fabs(constant) > STEEPEST) return false;
     for (int r = 0; r < c->rows; r++) {
@@ -48,28 +47,28 @@ bool sl_search__closure_bend(sl_search__closure_values *room, const sl_closure *
     return true;
 }
 
-const sl_node *sl_search__closure_write_curve(sl_write *w, const sl_search__closure_curve *k, int i,
-                                              const sl_node *constant) {
+const sl_node *sl_search__closure_write_curve(sl_writer *w, const sl_search__closure_curve *k,
+                                              int i, const sl_node *constant) {
     const sl_node *h = k->argument;
     const sl_rat half = { 1, 2 };
     switch (k->family) {
     case SL_CLOSURE__RATE:
-        return sl_search_write_function(w, SL_OP_EXP, sl_search_write_times(w, constant, h));
+        return sl_search__write_function(w, SL_OP_EXP, sl_search__write_times(w, constant, h));
     case SL_CLOSURE__WAVE:
-        return sl_search_write_function(w, i ? SL_OP_COS : SL_OP_SIN,
-                                        sl_search_write_times(w, constant, h));
+        return sl_search__write_function(w, i ? SL_OP_COS : SL_OP_SIN,
+                                         sl_search__write_times(w, constant, h));
     case SL_CLOSURE__ROOT:
     case SL_CLOSURE__ROOT_DOWN:
         if (k->family == SL_CLOSURE__ROOT_DOWN)
-            h = sl_search_write_times(w, sl_search_write_int(w, -1), h);
-        h = sl_search_write_power(w, sl_search_write_plus(w, h, constant), half);
-        return i ? sl_search_write_times(w, k->argument, h) : h;
+            h = sl_search__write_times(w, sl_search__write_int(w, -1), h);
+        h = sl_search__write_power(w, sl_search__write_plus(w, h, constant), half);
+        return i ? sl_search__write_times(w, k->argument, h) : h;
     case SL_CLOSURE__RATE_ROOT:
     case SL_CLOSURE__FALL_ROOT:
-        h = sl_search_write_power(w, sl_search_write_plus(w, h, constant), half);
+        h = sl_search__write_power(w, sl_search__write_plus(w, h, constant), half);
         if (k->family == SL_CLOSURE__FALL_ROOT)
-            h = sl_search_write_times(w, sl_search_write_int(w, -1), h);
-        return sl_search_write_function(w, SL_OP_EXP, h);
+            h = sl_search__write_times(w, sl_search__write_int(w, -1), h);
+        return sl_search__write_function(w, SL_OP_EXP, h);
     }
     return NULL;
 }
@@ -107,7 +106,7 @@ static void add_point(sl_closure *c, int curve, double constant) {
     const int parts = sl_search__closure_curve_parts(k);
     if (constant == 0 || c->parts + parts > SL_CLOSURE__PARTS || c->atoms == SL_CLOSURE__ATOMS)
         return;
-    if (!sl_search__closure_bend(c->value + c->parts, c, k, constant)) return;
+    if (!sl_search__closure_curve_values(c->value + c->parts, c, k, constant)) return;
     c->atom[c->atoms++] =
         (sl_search__closure_atom){ { c->parts, c->parts + 1 }, parts, curve, constant };
     c->parts += parts;

@@ -1,9 +1,9 @@
-/* closure_refine - the constant inside a curve, from a point of the grid to where nothing is left.
+/* closure_refine - the constant inside a curve, from a point of the grid to a root of the residual.
  *
- * What is left of the lead outside of the span of the other columns is a vector that depends on the
- * constant alone: all coefficients follow from it. Its length is made least by Gauss's method, with
- * a difference for the derivative. Close to the right constant each step gains five digits; where
- * the first steps gain little there is no root, and the search ends. */
+ * The residual of the lead outside of the span of the other columns depends on the constant alone:
+ * all coefficients follow from it. Gauss-Newton steps minimise its length, with a difference
+ * quotient for the derivative. Near a root each step gains about five digits; where the first steps
+ * gain little there is no root. */
 #include <math.h>
 
 #include "search/closure_impl.h"
@@ -11,55 +11,58 @@
 typedef struct line {
     const sl_closure *c;
     const sl_search__closure_curve *curve;
-    sl_search__closure_tower tower, below; // all columns, and those of D; what does not bend first
-    sl_search__closure_bent bent;
+    sl_search__closure_basis basis,
+        below; // of all columns, and of those of D; columns without the curve come first
+    sl_search__closure_override override;
     int fixed, fixed_below;
     sl_search__closure_column lead, list[SL_CLOSURE__COLUMNS];
-    int bending;
+    int curved;
 } line;
 
-static bool bends(const line *l, sl_search__closure_column k) {
+static bool uses_curve(const line *l, sl_search__closure_column k) {
     for (int i = 0; i < SL_CLOSURE__SLOTS; i++)
-        if (k.part[i] >= l->bent.part && k.part[i] < l->bent.part + l->bent.parts) return true;
+        if (k.part[i] >= l->override.part && k.part[i] < l->override.part + l->override.parts)
+            return true;
     return false;
 }
 
 static void push(line *l, sl_search__closure_column k) {
-    sl_search__closure_push(&l->tower, k);
-    if (k.below) sl_search__closure_push(&l->below, k);
+    sl_search__closure_basis_push(&l->basis, k);
+    if (k.below) sl_search__closure_basis_push(&l->below, k);
 }
 
 static void begin(line *l, const sl_closure *c, const sl_search__closure_atom *curve,
                   const sl_search__closure_column *list, int n) {
     l->c = c;
     l->curve = &c->curve[curve->curve];
-    l->bent.part = curve->part[0], l->bent.parts = curve->parts;
-    l->bending = 0;
-    sl_search__closure_clear(&l->tower, c, c->fitted, &l->bent);
-    sl_search__closure_clear(&l->below, c, c->fitted, &l->bent);
+    l->override.part = curve->part[0], l->override.parts = curve->parts;
+    l->curved = 0;
+    sl_search__closure_basis_clear(&l->basis, c, c->fitted, &l->override);
+    sl_search__closure_basis_clear(&l->below, c, c->fitted, &l->override);
     for (int i = 0; i < n; i++) {
-        if (bends(l, list[i]))
-            l->list[l->bending++] = list[i];
+        if (uses_curve(l, list[i]))
+            l->list[l->curved++] = list[i];
         else
             push(l, list[i]);
     }
-    l->fixed = l->tower.n, l->fixed_below = l->below.n;
+    l->fixed = l->basis.n, l->fixed_below = l->below.n;
 }
 
-/* v := what is left of the lead; answers its length, infinite outside of the domain. */
+/* v := the residual of the lead; returns its length, infinite outside of the domain. */
 static double rest_at(double *v, line *l, double constant) {
-    if (!sl_search__closure_bend(l->bent.value, l->c, l->curve, constant)) return INFINITY;
-    l->tower.n = l->fixed, l->below.n = l->fixed_below;
-    for (int i = 0; i < l->bending; i++) push(l, l->list[i]);
-    return sl_search__closure_rest(v, &l->tower, &l->below, l->lead);
+    if (!sl_search__closure_curve_values(l->override.value, l->c, l->curve, constant))
+        return INFINITY;
+    l->basis.n = l->fixed, l->below.n = l->fixed_below;
+    for (int i = 0; i < l->curved; i++) push(l, l->list[i]);
+    return sl_search__closure_basis_residual(v, &l->basis, &l->below, l->lead);
 }
 
-/* The step that Gauss's method takes; 0: none. */
+/* The Gauss-Newton step; 0: none. */
 static double step_at(line *l, double constant, const double *v) {
     const double h = 1e-6 * (fabs(constant) + 0.1);
     double w[SL_CLOSURE__ROWS], across = 0, along = 0;
     if (!(rest_at(w, l, constant + h) < INFINITY)) return 0;
-    for (int r = 0; r < l->tower.padded; r++) {
+    for (int r = 0; r < l->basis.padded; r++) {
         double slope = (w[r] - v[r]) / h;
         across += slope * v[r], along += slope * slope;
     }
@@ -82,7 +85,7 @@ static double descend(double *constant, line *l) {
         if (!(rest < left)) break;
         *constant += step;
         left = rest;
-        for (int r = 0; r < l->tower.padded; r++) v[r] = w[r];
+        for (int r = 0; r < l->basis.padded; r++) v[r] = w[r];
         if (i == PATIENCE && left > 0.5 * first) break;
     }
     return left;

@@ -1,27 +1,27 @@
-/* closure_scan - all choices of atoms for a shape, each asked whether its lead is in the span.
+/* closure_scan - all choices of atoms for a shape: is the lead in the span of the other columns?
  *
- * Slots are filled one after the other, and columns are added to a tower of orthonormal ones as
- * soon as the slots of their product are filled: the innermost loop adds those of the last slot
- * alone. Slots of D come first, because only they say which column leads; but a slot with a list of
- * its own comes last. The atoms of the first two slots are the number of a part of the work. */
+ * Slots are filled one after the other. A column is added to an orthonormal basis as soon as the
+ * slots of its product are filled, so the innermost loop adds only those of the last slot. Slots of
+ * D come first, because they determine the leading column; a slot with a list of its own comes
+ * last. A part of the work is one choice of the atoms of the first two slots. */
 #include <math.h>
 #include <string.h>
 
 #include "search/closure_impl.h"
 
-/* ---------------------------------------------------------------- towers -------------------- */
+/* ---------------------------------------------------------------- bases --------------------- */
 
 static const double DEPENDENT = 1e-7, LOSSY = 1e-2,
                     TRIVIAL = 1e-5; // of a column outside of the span
 
-static void put(double *v, const sl_search__closure_tower *t, sl_search__closure_column k) {
-    sl_search__closure_evaluate(v, t->c, k, t->bent, t->rows);
+static void put(double *v, const sl_search__closure_basis *t, sl_search__closure_column k) {
+    sl_search__closure_evaluate(v, t->c, k, t->override, t->rows);
     for (int r = t->rows; r < t->padded; r++) v[r] = 0;
 }
 
-/* Projects v, again if little was left of it; answers the part of its length that is left. *after:
+/* Projects v, again if little was left of it; returns the part of its length that is left. *after:
  * that length. */
-static double project(double *v, double *after, const sl_search__closure_tower *t) {
+static double project(double *v, double *after, const sl_search__closure_basis *t) {
     const int rows = t->padded, stride = SL_CLOSURE__ROWS;
     const double before = t->kernels->project(v, t->q[0], 0, rows, stride);
     double left = t->kernels->project(v, t->q[0], t->n, rows, stride);
@@ -30,17 +30,17 @@ static double project(double *v, double *after, const sl_search__closure_tower *
     return before > 0 ? sqrt(left / before) : 0;
 }
 
-void sl_search__closure_clear(sl_search__closure_tower *t, const sl_closure *c, int rows,
-                              const sl_search__closure_bent *bent) {
+void sl_search__closure_basis_clear(sl_search__closure_basis *t, const sl_closure *c, int rows,
+                                    const sl_search__closure_override *override) {
     t->c = c;
     t->kernels = sl_search__closure_kernels_at(sl_cpu());
-    t->bent = bent;
+    t->override = override;
     t->rows = rows;
     t->padded = (rows + SL_CLOSURE__LANES - 1) / SL_CLOSURE__LANES * SL_CLOSURE__LANES;
     t->n = 0;
 }
 
-void sl_search__closure_push(sl_search__closure_tower *t, sl_search__closure_column k) {
+void sl_search__closure_basis_push(sl_search__closure_basis *t, sl_search__closure_column k) {
     double *v = t->q[t->n], length;
     if (t->n == SL_CLOSURE__COLUMNS) return;
     put(v, t, k);
@@ -49,8 +49,9 @@ void sl_search__closure_push(sl_search__closure_tower *t, sl_search__closure_col
     t->n++;
 }
 
-double sl_search__closure_rest(double *v, const sl_search__closure_tower *t,
-                               const sl_search__closure_tower *below, sl_search__closure_column k) {
+double sl_search__closure_basis_residual(double *v, const sl_search__closure_basis *t,
+                                         const sl_search__closure_basis *below,
+                                         sl_search__closure_column k) {
     double own, length;
     put(v, below, k);
     if (!(project(v, &own, below) > TRIVIAL)) return INFINITY;
@@ -64,14 +65,14 @@ double sl_search__closure_rest(double *v, const sl_search__closure_tower *t,
 typedef struct scanner {
     const sl_closure *c;
     const sl_search__closure_scan *scan;
-    sl_search__closure_tower *tower, *below; // of all columns, and of those of D
+    sl_search__closure_basis *basis, *below; // of all columns, and of those of D
     int order[SL_CLOSURE__SLOTS];            // slots as they are filled
     int below_slots;                         // of them so many are of D, but for the special one
     int filled, atoms;
     sl_search__closure_choice choice;
     sl_search__closure_hit *best;
     int n_best;
-    int64_t looks;
+    int64_t tests;
 } scanner;
 
 static void order_slots(scanner *s) {
@@ -105,14 +106,14 @@ static void keep(scanner *s, const sl_search__closure_hit *h) {
 }
 
 /* All slots are filled. */
-static void look(scanner *s, sl_search__closure_hit *curve_best) {
+static void test_choice(scanner *s, sl_search__closure_hit *curve_best) {
     double v[SL_CLOSURE__ROWS];
-    s->looks++;
+    s->tests++;
     const sl_search__closure_atom *special =
         s->scan->special < 0 ? NULL : &s->c->atom[s->choice.atom[s->scan->special]];
-    sl_search__closure_hit h = { s->choice, s->tower->n, .score = s->tower->n };
-    h.rest =
-        sl_search__closure_rest(v, s->tower, s->below, sl_search__closure_lead(s->c, &s->choice));
+    sl_search__closure_hit h = { s->choice, s->basis->n, .score = s->basis->n };
+    h.rest = sl_search__closure_basis_residual(v, s->basis, s->below,
+                                               sl_search__closure_lead(s->c, &s->choice));
     if (!(h.rest < INFINITY)) return;
     if (!special || special->curve < 0) {
         if (h.rest < SL_CLOSURE__NOTHING) keep(s, &h);
@@ -134,10 +135,10 @@ static bool push_columns(scanner *s, int with) {
     const int most = SL_MIN(s->scan->columns, 2 * s->scan->rows / 3);
     int n =
         sl_search__closure_columns(list, SL_CLOSURE__COLUMNS, s->c, &s->choice, s->filled, with);
-    if (s->tower->n + n > most) return false;
+    if (s->basis->n + n > most) return false;
     for (int i = 0; i < n; i++) {
-        sl_search__closure_push(s->tower, list[i]);
-        if (list[i].below) sl_search__closure_push(s->below, list[i]);
+        sl_search__closure_basis_push(s->basis, list[i]);
+        if (list[i].below) sl_search__closure_basis_push(s->below, list[i]);
     }
     return true;
 }
@@ -157,7 +158,7 @@ static void put_atom(scanner *s, int slot, int atom) {
 static void fill_with(scanner *s, int depth, int atom, int number,
                       sl_search__closure_hit *curve_best) {
     const int slot = s->order[depth], bits = bits_of(s, slot), atoms = s->atoms;
-    const int mark = s->tower->n, below = s->below->n;
+    const int mark = s->basis->n, below = s->below->n;
     const bool last = depth + 1 == s->scan->shape->slots;
     put_atom(s, slot, atom);
     s->filled |= bits;
@@ -165,10 +166,10 @@ static void fill_with(scanner *s, int depth, int atom, int number,
     bool good = s->atoms <= s->scan->atoms;
     if (good && depth + 1 >= s->below_slots)
         good = push_columns(s, depth + 1 == s->below_slots ? 0 : bits);
-    if (good && last) look(s, curve_best);
+    if (good && last) test_choice(s, curve_best);
     if (good && !last) fill(s, depth + 1, number);
     s->filled &= ~bits;
-    s->tower->n = mark;
+    s->basis->n = mark;
     s->below->n = below;
     s->atoms = atoms;
 }
@@ -190,18 +191,20 @@ static void fill(scanner *s, int depth, int number) {
     if (!special) put_atom(s, slot, simple.begin);
 }
 
-int sl_search__closure_works(const sl_search__closure_scan *s) { return s->simple * s->simple; }
+int sl_search__closure_scan_parts(const sl_search__closure_scan *s) {
+    return s->simple * s->simple;
+}
 
-int sl_search__closure_run(sl_search__closure_hit *best, const sl_closure *c,
-                           const sl_search__closure_scan *scan, sl_search__closure_tower tower[2],
-                           int number) {
-    scanner s = { c, scan, &tower[0], &tower[1], .choice = { .shape = scan->shape }, .best = best };
-    for (int i = 0; i < 2; i++) sl_search__closure_clear(&tower[i], c, scan->rows, NULL);
+int sl_search__closure_scan_run(sl_search__closure_hit *best, const sl_closure *c,
+                                const sl_search__closure_scan *scan,
+                                sl_search__closure_basis basis[2], int number) {
+    scanner s = { c, scan, &basis[0], &basis[1], .choice = { .shape = scan->shape }, .best = best };
+    for (int i = 0; i < 2; i++) sl_search__closure_basis_clear(&basis[i], c, scan->rows, NULL);
     order_slots(&s);
     for (int i = 0; i < SL_CLOSURE__SLOTS; i++) s.choice.atom[i] = c->simple.begin;
     if (scan->special >= 0) put_atom(&s, scan->special, scan->list.begin);
     if (s.below_slots == 0 && !push_columns(&s, 0)) return 0;
     fill(&s, 0, number);
-    atomic_fetch_add(&c->job->tried, s.looks);
+    atomic_fetch_add(&c->job->tried, s.tests);
     return s.n_best;
 }

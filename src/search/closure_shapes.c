@@ -177,13 +177,13 @@ const sl_search__closure_atom *sl_search__closure_curve_of(const sl_closure *c,
 }
 
 void sl_search__closure_evaluate(double *v, const sl_closure *c, sl_search__closure_column k,
-                                 const sl_search__closure_bent *bent, int rows) {
+                                 const sl_search__closure_override *override, int rows) {
     memcpy(v, c->side[k.below], (size_t)rows * sizeof *v);
     for (int i = 0; i < SL_CLOSURE__SLOTS; i++) {
         if (k.part[i] < 0) break;
         const double *part = c->value[k.part[i]];
-        if (bent && k.part[i] >= bent->part && k.part[i] < bent->part + bent->parts)
-            part = bent->value[k.part[i] - bent->part];
+        if (override && k.part[i] >= override->part && k.part[i] < override->part + override->parts)
+            part = override->value[k.part[i] - override->part];
         for (int r = 0; r < rows; r++) v[r] *= part[r];
     }
 }

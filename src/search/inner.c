@@ -1,14 +1,12 @@
 /* inner - constants inside functions that are on no list: frequencies, rates, shifts, exponents.
  *
  * All but one or two constants of a formula T(y) = base + b m u(z; t) are coefficients: for a given
- * t they follow by least squares. So t is looked for on a grid, at a few dozen rows that are far
- * apart, for each family u and monomials z and m (inner_scan.c); the best are moved to their minima
- * there, then solved in all rows, and the best of these fitted with all constants free and offered
- * (inner_offer.c). Exact data leave nothing at the minimum, so there only what leaves next to
- * nothing is fitted.
+ * t they follow by least squares. So t is scanned on a grid, at a few dozen rows that are far
+ * apart, for each family u and monomials z and m (inner_scan.c). The best points are moved to their
+ * minima there, then solved in all rows; the best of these are fitted with all constants free and
+ * offered (inner_offer.c). With exact data only candidates with next to no residual are fitted.
  *
- * Work is counted by points of the grid. Families are cut by (u, z), each part of a place of its
- * own. */
+ * A part of the work is one pair (u, z) with a result slot of its own. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,7 +18,7 @@
 static const struct effort {
     int z, m, z_two, m_two;
     int frequencies, frequencies_most;
-    int settle, solve, exact, noisy;
+    int minimize, solve, exact, noisy;
 } efforts[] = {
     { 15, 4, 0, 0, 2, 128, 128, 32, 8, 4 },
     { 60, 16, 12, 5, 2, 512, 512, 128, 24, 10 },
@@ -28,7 +26,7 @@ static const struct effort {
 
 static const double EXACT_LEFT[] = { 1e-9, 1e-3 }; // of y's variance, by inner constants
 
-enum { BATCH = 32 }; // pairs between two looks at the clock
+enum { BATCH = 32 }; // pairs between two checks of the clock
 
 /* ---------------------------------------------------------------- pairs --------------------- */
 
@@ -89,11 +87,11 @@ static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload
     return SL_OK;
 }
 
-static sl_status settle_part(int64_t begin, int64_t end, int worker, void *payload) {
+static sl_status minimize_part(int64_t begin, int64_t end, int worker, void *payload) {
     const work *w = payload;
     (void)worker;
     for (int64_t i = begin; i < end && !sl_search__stop(w->s->job, false); i++)
-        sl_search__inner_settle(&w->candidate[i], w->s);
+        sl_search__inner_minimize(&w->candidate[i], w->s);
     return SL_OK;
 }
 
@@ -114,8 +112,8 @@ static int by_bits(const void *a, const void *b) {
     return p->number - q->number;
 }
 
-/* Sorts n candidates by what they leave and cost, squares of `rows` residuals counting; answers how
- * many leave a finite part. */
+/* Sorts n candidates by bits of `rows` residuals and of their structure; returns how many have a
+ * finite residual. */
 static int sort(sl_search__inner_candidate *c, int n, const sl_inner *s, double rows) {
     static const int transform_bits[] = { [SL_INNER__SAME] = 0,
                                           [SL_INNER__SQUARED] = 5,
@@ -140,7 +138,7 @@ static int sort(sl_search__inner_candidate *c, int n, const sl_inner *s, double 
 
 static sl_status offer_best(sl_inner *s, const sl_search__inner_candidate *c, int n,
                             const struct effort *e) {
-    enum { ROWS_LEAST = 16 }; // with fewer an inner constant fits what is left of any other formula
+    enum { ROWS_LEAST = 16 }; // with fewer an inner constant fits any residual
     bool noise = !s->job->o->exact_only && s->rows >= ROWS_LEAST, exact;
     int tried = 0, noisy = 0;
     for (int i = 0; i < n && !sl_search__stop(s->job, true); i++) {
@@ -153,7 +151,8 @@ static sl_status offer_best(sl_inner *s, const sl_search__inner_candidate *c, in
     return SL_OK;
 }
 
-/* What is left of the first so many rows says little on a grid, so it counts little there. */
+/* Rows that the residual on a coarse grid counts as, fewer than there are: it is only roughly the
+ * minimum. */
 static const double GRID_ROWS = 8;
 
 static sl_status run(work *w, sl_inner *s, const struct effort *e) {
@@ -163,8 +162,8 @@ static sl_status run(work *w, sl_inner *s, const struct effort *e) {
         SL_TRY(sl_par_for(pool, SL_MIN((int64_t)BATCH, w->pairs - w->first), 1, scan_part, w));
     }
     int n = sort(w->candidate, w->pairs * w->slots, s, GRID_ROWS);
-    n = SL_MIN(n, e->settle);
-    SL_TRY(sl_par_for(pool, n, 4, settle_part, w));
+    n = SL_MIN(n, e->minimize);
+    SL_TRY(sl_par_for(pool, n, 4, minimize_part, w));
     n = SL_MIN(sort(w->candidate, n, s, s->probes), e->solve);
     if (sl_search__stop(s->job, true)) return SL_OK;
     SL_TRY(sl_par_for(pool, n, 4, solve_part, w));

@@ -4,10 +4,11 @@
 #include "search/inner_impl.h"
 
 const sl_search__inner_traits sl_search__inner_traits_of[SL_INNER__FAMILY_COUNT] = {
-#define X(id, side, one, two, signs, columns, bits, op)                                              \
-    {                                                                                                \
-        SL_SIDE_##side, { SL_INNER__##one, SL_INNER__##two }, signs, columns, bits, SL_OPERATOR_##op \
-    },
+// clang-format off
+#define X(id, side, one, two, signs, columns, bits, op)                   \
+    { SL_SIDE_##side, { SL_INNER__##one, SL_INNER__##two }, signs, columns, \
+      bits, SL_OPERATOR_##op },
+// clang-format on
     SL_INNER__FAMILIES(X)
 #undef X
 };
@@ -16,8 +17,8 @@ const sl_search__inner_traits sl_search__inner_traits_of[SL_INNER__FAMILY_COUNT]
 
 static const double PI = 3.14159265358979323846;
 
-/* Waves of less than a quarter of a period look like parabolas: few steps are enough there. From
- * then on steps of a quarter period keep the phase within an eighth of its own at both ends. */
+/* Below a quarter period waves resemble parabolas and few steps suffice. Above it, steps of a
+ * quarter period keep the phase error below an eighth at both ends. */
 static const double SLOW[] = { 0.25, 0.5, 0.8, 1.2 };
 
 /* First point, step and number of points. */
@@ -74,7 +75,7 @@ static double largest(const sl_search__inner_point *at, const sl_search__inner_r
     return width(r) * (1 + sl_exp(at->t[0]));
 }
 
-/* Where exp(c z) is 1 in the column: at its largest. */
+/* The z where the column exp(c z) is 1: where it is largest. */
 static double origin(double c, const sl_search__inner_range *r) { return c > 0 ? r->high : r->low; }
 
 /* ---------------------------------------------------------------- values -------------------- */
@@ -163,67 +164,67 @@ void sl_search__inner_columns(double *const *column, sl_search__inner_family f,
 
 /* ---------------------------------------------------------------- expressions --------------- */
 
-static const sl_node *scaled(sl_write *w, double c, const sl_node *z) {
-    return sl_search_write_times(w, sl_search_write_constant(w, c), z);
+static const sl_node *scaled(sl_writer *w, double c, const sl_node *z) {
+    return sl_search__write_times(w, sl_search__write_constant(w, c), z);
 }
 
-static const sl_node *function_of(sl_write *w, sl_op op, double c, const sl_node *z) {
-    return sl_search_write_function(w, op, scaled(w, c, z));
+static const sl_node *function_of(sl_writer *w, sl_op op, double c, const sl_node *z) {
+    return sl_search__write_function(w, op, scaled(w, c, z));
 }
 
 /* v, z with its sign. */
-static const sl_node *write_shifted(sl_write *w, const sl_search__inner_point *at, const sl_node *z,
-                                    const sl_search__inner_range *r) {
-    if (at->sign < 0) z = sl_search_write_times(w, sl_search_write_int(w, -1), z);
-    return sl_search_write_plus(w, z, sl_search_write_constant(w, shift(at, r)));
+static const sl_node *write_shifted(sl_writer *w, const sl_search__inner_point *at,
+                                    const sl_node *z, const sl_search__inner_range *r) {
+    if (at->sign < 0) z = sl_search__write_times(w, sl_search__write_int(w, -1), z);
+    return sl_search__write_plus(w, z, sl_search__write_constant(w, shift(at, r)));
 }
 
-/* b sin(c z + phase), from coefficients of sin and cos of c (z - low). A phase of whole quarters is
- * written as sin or cos, in front of all else so that its place is known. */
-static const sl_node *write_wave(sl_write *w, const sl_search__inner_point *at, const sl_node *z,
+/* b sin(c z + phase), from coefficients of sin and cos of c (z - low). A phase of quarter turns is
+ * written as sin or cos; a free phase is constant number SL_INNER__PHASE. */
+static const sl_node *write_wave(sl_writer *w, const sl_search__inner_point *at, const sl_node *z,
                                  const sl_search__inner_range *r, const double *coefficient,
                                  double factor) {
     double c = at->t[0] / width(r), phase = atan2(coefficient[1], coefficient[0]) - c * r->low;
     int quarter = at->quarter;
     phase = remainder(phase, 2 * PI);
     if (quarter == 2 || quarter == 3) factor = -factor;
-    const sl_node *b = sl_search_write_constant(w, factor * hypot(coefficient[0], coefficient[1]));
+    const sl_node *b = sl_search__write_constant(w, factor * hypot(coefficient[0], coefficient[1]));
     if (quarter)
-        return sl_search_write_times(w, b,
-                                     function_of(w, quarter % 2 ? SL_OP_COS : SL_OP_SIN, c, z));
+        return sl_search__write_times(w, b,
+                                      function_of(w, quarter % 2 ? SL_OP_COS : SL_OP_SIN, c, z));
     const sl_node *u = scaled(w, c, z);
-    u = sl_search_write_plus(w, u,
-                             sl_search_write_constant(w, phase)); // constant number SL_INNER__PHASE
-    return sl_search_write_times(w, b, sl_search_write_function(w, SL_OP_SIN, u));
+    u = sl_search__write_plus(
+        w, u, sl_search__write_constant(w, phase)); // constant number SL_INNER__PHASE
+    return sl_search__write_times(w, b, sl_search__write_function(w, SL_OP_SIN, u));
 }
 
 /* A base of products to a free power. */
-static const sl_node *write_factor(sl_write *w, sl_search__inner_family f,
+static const sl_node *write_factor(sl_writer *w, sl_search__inner_family f,
                                    const sl_search__inner_point *at, const sl_node *z,
                                    const sl_search__inner_range *r, double power) {
     const sl_node *base;
     if (f == SL_INNER__SHIFTED)
-        return sl_search_write_real_power(w, write_shifted(w, at, z, r), power);
+        return sl_search__write_real_power(w, write_shifted(w, at, z, r), power);
     double c = rate(at, 0, reach(r));
     if (f == SL_INNER__TANHS)
-        return sl_search_write_real_power(w, function_of(w, SL_OP_TANH, r->low < 0 ? -c : c, z),
-                                          power);
+        return sl_search__write_real_power(w, function_of(w, SL_OP_TANH, r->low < 0 ? -c : c, z),
+                                           power);
     base = function_of(w, SL_OP_EXP, c, z);
     bool turned = f == SL_INNER__EXPM1 && c * (r->low + r->high) < 0; // 1 - exp(c z)
-    if (turned) base = sl_search_write_times(w, sl_search_write_int(w, -1), base);
-    base = sl_search_write_plus(w, base,
-                                sl_search_write_int(w, f == SL_INNER__EXPP1 || turned ? 1 : -1));
-    return sl_search_write_real_power(w, base, power);
+    if (turned) base = sl_search__write_times(w, sl_search__write_int(w, -1), base);
+    base = sl_search__write_plus(w, base,
+                                 sl_search__write_int(w, f == SL_INNER__EXPP1 || turned ? 1 : -1));
+    return sl_search__write_real_power(w, base, power);
 }
 
-static const sl_node *write_bell(sl_write *w, const sl_search__inner_point *at, const sl_node *z,
+static const sl_node *write_bell(sl_writer *w, const sl_search__inner_point *at, const sl_node *z,
                                  const sl_search__inner_range *r) {
     double c = rate(at, 1, width(r));
-    const sl_node *off = sl_search_write_plus(w, z, sl_search_write_constant(w, -center(at, r)));
-    return function_of(w, SL_OP_EXP, -c * c, sl_search_write_power(w, off, SL_RAT(2)));
+    const sl_node *off = sl_search__write_plus(w, z, sl_search__write_constant(w, -center(at, r)));
+    return function_of(w, SL_OP_EXP, -c * c, sl_search__write_power(w, off, SL_RAT(2)));
 }
 
-const sl_node *sl_search__inner_write(sl_write *w, sl_search__inner_family f,
+const sl_node *sl_search__inner_write(sl_writer *w, sl_search__inner_family f,
                                       const sl_search__inner_point *at, const sl_node *z,
                                       const sl_search__inner_range *r, const double *coefficient) {
     double c = rate(at, 0, width(r)), b = coefficient[0], k = rate(at, 1, width(r));
@@ -234,28 +235,28 @@ const sl_node *sl_search__inner_write(sl_write *w, sl_search__inner_family f,
     case SL_INNER__WAVE: return write_wave(w, at, z, r, coefficient, 1);
     case SL_INNER__DAMPED:
         u = write_wave(w, at, z, r, coefficient, exp(-k * origin(k, r)));
-        return sl_search_write_times(w, u, function_of(w, SL_OP_EXP, k, z));
+        return sl_search__write_times(w, u, function_of(w, SL_OP_EXP, k, z));
     case SL_INNER__EXP: b *= exp(-c * origin(c, r)), u = function_of(w, SL_OP_EXP, c, z); break;
     case SL_INNER__LOG:
-        u = sl_search_write_function(w, SL_OP_LOG, write_shifted(w, at, z, r));
+        u = sl_search__write_function(w, SL_OP_LOG, write_shifted(w, at, z, r));
         break;
     case SL_INNER__ROOT:
         b /= sqrt(largest(at, r));
-        u = sl_search_write_power(w, write_shifted(w, at, z, r), (sl_rat){ 1, 2 });
+        u = sl_search__write_power(w, write_shifted(w, at, z, r), (sl_rat){ 1, 2 });
         break;
     case SL_INNER__INVERSE:
-        b *= largest(at, r), u = sl_search_write_power(w, write_shifted(w, at, z, r), SL_RAT(-1));
+        b *= largest(at, r), u = sl_search__write_power(w, write_shifted(w, at, z, r), SL_RAT(-1));
         break;
     case SL_INNER__POWER:
         b *= pow(largest(at, r), -at->t[1]);
-        u = sl_search_write_real_power(w, write_shifted(w, at, z, r), at->t[1]);
+        u = sl_search__write_real_power(w, write_shifted(w, at, z, r), at->t[1]);
         break;
     case SL_INNER__BELL: u = write_bell(w, at, z, r); break;
     case SL_INNER__STEP:
-        u = sl_search_write_plus(w, z, sl_search_write_constant(w, -center(at, r)));
+        u = sl_search__write_plus(w, z, sl_search__write_constant(w, -center(at, r)));
         u = function_of(w, SL_OP_TANH, k, u);
         break;
     default: u = function_of(w, SL_OP_TANH, rate(at, 0, reach(r)), z); break; // TANH
     }
-    return sl_search_write_times(w, sl_search_write_constant(w, b), u);
+    return sl_search__write_times(w, sl_search__write_constant(w, b), u);
 }

@@ -2,9 +2,9 @@
  *
  *     T(y) = sum_k a_k base_k(x) + b m(x) u(z(x); t)
  *
- * z and m are monomials of low rank, u is of a family below, and t holds its one or two inner constants,
- * in units of z's range. Coefficients cost nothing: they are projected out. Two sides, as elsewhere:
- * sums have the base 1, x_i; products are sums of logarithms with the base 1, log x_i. */
+ * z and m are monomials of low rank, u is of a family below, and t holds its one or two inner
+ * constants, in units of z's range. Coefficients are projected out. There are two sides: sums have
+ * the base 1, x_i; products are sums of logarithms with the base 1, log x_i. */
 #ifndef SL_SEARCH_INNER_IMPL_H
 #define SL_SEARCH_INNER_IMPL_H
 
@@ -12,7 +12,7 @@
 #include "search/write.h"
 
 enum {
-    SL_INNER__PROBES = 64, // rows that the grid is looked at, a multiple of 8
+    SL_INNER__PROBES = 64, // rows of the grid scan, a multiple of 8
     SL_INNER__BASE = SL_DATA_MAX_INPUTS + 1,
     SL_INNER__TARGETS = 4, // of one side
     SL_INNER__COORDINATES = 2,
@@ -38,22 +38,22 @@ typedef enum sl_search__inner_coordinate {
     SL_INNER__EXPONENT,
 } sl_search__inner_coordinate;
 
-/* id, side, coordinates, signs, columns, bits, operator that must be allowed: u(z)
- * v is z + d or d - z, positive in all rows. A wave has two columns, so that its phase is linear. */
-#define SL_INNER__FAMILIES(X)                                                                        \
-    X(WAVE,    SUM,     FREQUENCY, NONE,     1, 2, 8,  SIN)  /* sin(c z + phase)            */       \
-    X(EXP,     SUM,     RATE,      NONE,     2, 1, 6,  EXP)  /* exp(c z)                    */       \
-    X(LOG,     SUM,     SHIFT,     NONE,     2, 1, 8,  LOG)  /* log v                       */       \
-    X(ROOT,    SUM,     SHIFT,     NONE,     2, 1, 8,  SQRT) /* sqrt v                      */       \
-    X(INVERSE, SUM,     SHIFT,     NONE,     2, 1, 8,  DIV)  /* 1/v                         */       \
-    X(TANH,    SUM,     RATE,      NONE,     1, 1, 8,  TANH) /* tanh(c z)                   */       \
-    X(SHIFTED, PRODUCT, SHIFT,     NONE,     2, 1, 8,  ADD)  /* v to a power                */       \
-    X(TANHS,   PRODUCT, RATE,      NONE,     1, 1, 10, TANH) /* |tanh(c z)| to a power      */       \
-    X(EXPM1,   PRODUCT, RATE,      NONE,     2, 1, 10, EXP)  /* |exp(c z) - 1| to a power   */       \
-    X(EXPP1,   PRODUCT, RATE,      NONE,     2, 1, 10, EXP)  /* exp(c z) + 1 to a power     */       \
-    X(POWER,   SUM,     SHIFT,     EXPONENT, 2, 1, 14, POW)  /* v to a power, plus the base */       \
-    X(BELL,    SUM,     CENTER,    RATE,     1, 1, 14, EXP)  /* exp(-(c (z - d))^2)         */       \
-    X(STEP,    SUM,     CENTER,    RATE,     1, 1, 14, TANH) /* tanh(c (z - d))             */       \
+/* v is z + d or d - z, positive in all rows. A wave has two columns, so that its phase is linear.
+ *    id, side, coordinates, signs, columns, bits, operator that must be allowed: u(z) */
+#define SL_INNER__FAMILIES(X)                                                                     \
+    X(WAVE,    SUM,     FREQUENCY, NONE,     1, 2, 8,  SIN)  /* sin(c z + phase)            */    \
+    X(EXP,     SUM,     RATE,      NONE,     2, 1, 6,  EXP)  /* exp(c z)                    */    \
+    X(LOG,     SUM,     SHIFT,     NONE,     2, 1, 8,  LOG)  /* log v                       */    \
+    X(ROOT,    SUM,     SHIFT,     NONE,     2, 1, 8,  SQRT) /* sqrt v                      */    \
+    X(INVERSE, SUM,     SHIFT,     NONE,     2, 1, 8,  DIV)  /* 1/v                         */    \
+    X(TANH,    SUM,     RATE,      NONE,     1, 1, 8,  TANH) /* tanh(c z)                   */    \
+    X(SHIFTED, PRODUCT, SHIFT,     NONE,     2, 1, 8,  ADD)  /* v to a power                */    \
+    X(TANHS,   PRODUCT, RATE,      NONE,     1, 1, 10, TANH) /* |tanh(c z)| to a power      */    \
+    X(EXPM1,   PRODUCT, RATE,      NONE,     2, 1, 10, EXP)  /* |exp(c z) - 1| to a power   */    \
+    X(EXPP1,   PRODUCT, RATE,      NONE,     2, 1, 10, EXP)  /* exp(c z) + 1 to a power     */    \
+    X(POWER,   SUM,     SHIFT,     EXPONENT, 2, 1, 14, POW)  /* v to a power, plus the base */    \
+    X(BELL,    SUM,     CENTER,    RATE,     1, 1, 14, EXP)  /* exp(-(c (z - d))^2)         */    \
+    X(STEP,    SUM,     CENTER,    RATE,     1, 1, 14, TANH) /* tanh(c (z - d))             */    \
     X(DAMPED,  SUM,     FREQUENCY, RATE,     2, 2, 16, SIN)  /* exp(k z) sin(c z + phase)   */
 
 typedef enum sl_search__inner_family {
@@ -84,21 +84,21 @@ typedef struct sl_search__inner_point {
 
 enum { SL_INNER__PHASE = 2 }; // place of a free phase among the constants that are written
 
-/* Points of a grid along one coordinate; frequencies: so many. */
+/* Points of a grid along one coordinate; `frequencies`: how many of these. */
 int sl_search__inner_grid_size(sl_search__inner_coordinate c, int frequencies);
 double sl_search__inner_grid(sl_search__inner_coordinate c, int i);
 double sl_search__inner_grid_step(sl_search__inner_coordinate c);
 bool sl_search__inner_inside(sl_search__inner_coordinate c, double t);
 
-/* column[0 .. columns)[0 .. n) := u(z), scaled so that it is of moderate size; on the side of products
- * its logarithm. May be no number where u is not real. */
+/* column[0 .. columns)[0 .. n) := u(z), scaled to moderate size; for products its logarithm. May be
+ * NaN where u is not real. */
 void sl_search__inner_columns(double *const *column, sl_search__inner_family f,
                               const sl_search__inner_point *at, const double *z,
                               const sl_search__inner_range *r, int n);
 
-/* coefficient[] times u(z), or on the side of products u(z) to the power coefficient[0], as an expression
- * with free constants. */
-const sl_node *sl_search__inner_write(sl_write *w, sl_search__inner_family f,
+/* coefficient[] times u(z), or for products u(z) to the power coefficient[0], as an expression with
+ * free constants. */
+const sl_node *sl_search__inner_write(sl_writer *w, sl_search__inner_family f,
                                       const sl_search__inner_point *at, const sl_node *z,
                                       const sl_search__inner_range *r, const double *coefficient);
 
@@ -140,7 +140,7 @@ typedef struct sl_search__inner_candidate {
     sl_search__inner_family family;
     int z, m, target;
     sl_search__inner_point at;
-    double left;  // part of T(y) that is left, squared; then of y in all rows
+    double left;  // squared residual of T(y), relative; then of y in all rows
     double bits;
     int number;   // place on the grid's list, so that the order is total
 } sl_search__inner_candidate;
@@ -164,14 +164,14 @@ SL_NODISCARD sl_status sl_search__inner_prepare(sl_inner *s);
 void sl_search__inner_scan(sl_search__inner_candidate *best, const sl_inner *s,
                            sl_search__inner_family f, int z, int monomials, int frequencies);
 /* Moves the point to the least squares at the probes. From any thread. */
-void sl_search__inner_settle(sl_search__inner_candidate *c, const sl_inner *s);
+void sl_search__inner_minimize(sl_search__inner_candidate *c, const sl_inner *s);
 
-/* coefficient[] of the base, then of the columns, by least squares of T(y) in all rows, c->left := the
- * part of y that is left there, or infinite. */
+/* coefficient[] of the base, then of the columns, by least squares of T(y) in all rows. c->left :=
+ * the relative residual of y there, or infinite. */
 SL_NODISCARD sl_status sl_search__inner_solve(double *coefficient, sl_search__inner_candidate *c,
-                                       const sl_inner *s);
-/* Fits a candidate in all rows, leaves out what it does not need, and offers it. */
+                                              const sl_inner *s);
+/* Fits a candidate in all rows, drops what it does not need, and offers it. */
 SL_NODISCARD sl_status sl_search__inner_offer(bool *exact, const sl_inner *s,
-                                       const sl_search__inner_candidate *c, bool noisy);
+                                              const sl_search__inner_candidate *c, bool noisy);
 
 #endif

@@ -1,5 +1,5 @@
 /* From a point of the grid to a formula: coefficients in all rows, the expression, the fit of all
- * its constants in the space of y, and leaving out what that says is nothing. */
+ * its constants in the space of y, and removal of terms without effect. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static double weight(sl_search__inner_transform t, double y) {
     return 1;
 }
 
-/* y of T(y); of the sign of y where T has lost it. */
+/* The inverse of T, with the sign of y where T loses it. */
 static double undone(sl_search__inner_transform t, double sum, double y) {
     switch (t) {
     case SL_INNER__SAME: return sum;
@@ -35,7 +35,7 @@ static double undone(sl_search__inner_transform t, double sum, double y) {
     return sum;
 }
 
-/* Part of y's variance that is left in all rows. */
+/* Unexplained part of y's variance in all rows. */
 static double part_left(const sl_inner *s, const sl_search__inner_target *t,
                         const double *const *column, const double *coefficient, int n) {
     const double *y = s->job->rows.y;
@@ -86,32 +86,32 @@ sl_status sl_search__inner_solve(double *coefficient, sl_search__inner_candidate
 /* ---------------------------------------------------------------- the expression ------------ */
 
 typedef struct formula {
-    sl_write write;
+    sl_writer write;
     const sl_node *e;
     int base[SL_INNER__BASE]; // constant of base column k, from 0
     bool used[SL_INNER__BASE];
 } formula;
 
-static const sl_node *undo(sl_write *w, const sl_node *sum, sl_search__inner_transform t) {
+static const sl_node *undo(sl_writer *w, const sl_node *sum, sl_search__inner_transform t) {
     switch (t) {
-    case SL_INNER__SQUARED: return sl_search_write_power(w, sum, (sl_rat){ 1, 2 });
-    case SL_INNER__INVERTED: return sl_search_write_power(w, sum, SL_RAT(-1));
-    case SL_INNER__LOGARITHM: return sl_search_write_function(w, SL_OP_EXP, sum);
+    case SL_INNER__SQUARED: return sl_search__write_power(w, sum, (sl_rat){ 1, 2 });
+    case SL_INNER__INVERTED: return sl_search__write_power(w, sum, SL_RAT(-1));
+    case SL_INNER__LOGARITHM: return sl_search__write_function(w, SL_OP_EXP, sum);
     default: return sum;
     }
 }
 
 static const sl_node *write_base(formula *f, const sl_inner *s, const sl_search__inner_span *p,
                                  int k, double coefficient, bool product) {
-    sl_write *w = &f->write;
+    sl_writer *w = &f->write;
     f->base[k] = w->params;
     if (p->variable[k] < 0) {
         double sign = s->job->rows.y[0] < 0 ? -1 : 1;
-        return sl_search_write_constant(w, product ? sign * exp(coefficient) : coefficient);
+        return sl_search__write_constant(w, product ? sign * exp(coefficient) : coefficient);
     }
-    const sl_node *x = sl_search_write_variable(w, p->variable[k] + 1);
-    if (product) return sl_search_write_real_power(w, x, coefficient);
-    return sl_search_write_times(w, sl_search_write_constant(w, coefficient), x);
+    const sl_node *x = sl_search__write_variable(w, p->variable[k] + 1);
+    if (product) return sl_search__write_real_power(w, x, coefficient);
+    return sl_search__write_times(w, sl_search__write_constant(w, coefficient), x);
 }
 
 static sl_status write_formula(formula *f, const sl_inner *s, const sl_search__inner_candidate *c,
@@ -120,28 +120,28 @@ static sl_status write_formula(formula *f, const sl_inner *s, const sl_search__i
     const sl_search__inner_span *p = &s->span[side];
     const sl_search__inner_monomial *z = &s->monomial[c->z], *m = &s->monomial[c->m];
     int inputs = s->job->rows.inputs;
-    sl_write *w = &f->write;
-    *w = (sl_write){ .arena = a };
+    sl_writer *w = &f->write;
+    *w = (sl_writer){ .arena = a };
     const sl_node *e =
-        sl_search__inner_write(w, c->family, &c->at, sl_search_write_monomial(w, z->power, inputs),
+        sl_search__inner_write(w, c->family, &c->at, sl_search__write_monomial(w, z->power, inputs),
                                &z->range, coefficient + p->base);
-    e = sl_search_write_times(w, e, sl_search_write_monomial(w, m->power, inputs));
+    e = sl_search__write_times(w, e, sl_search__write_monomial(w, m->power, inputs));
     for (int k = 0; k < p->base; k++) {
         if (!f->used[k]) continue;
         const sl_node *b = write_base(f, s, p, k, coefficient[k], side == SL_SIDE_PRODUCT);
-        e = side == SL_SIDE_PRODUCT ? sl_search_write_times(w, b, e)
-                                    : sl_search_write_plus(w, e, b);
+        e = side == SL_SIDE_PRODUCT ? sl_search__write_times(w, b, e)
+                                    : sl_search__write_plus(w, e, b);
     }
     f->e = undo(w, e, p->target[c->target].transform);
-    return sl_search_write_status(w);
+    return sl_search__write_status(w);
 }
 
 /* ---------------------------------------------------------------- the offer ----------------- */
 
 static bool stop_fit(void *payload) { return sl_search__stop(payload, false); }
 
-/* Marks base columns that the fit does not need; answers whether there were any. A product's factor
- * stays: made 1 it costs nothing. */
+/* Marks base columns that the fit does not need; returns whether there were any. The factor of a
+ * product stays. */
 static bool leave_out(formula *f, const sl_inner *s, const sl_search__inner_candidate *c,
                       const sl_fit *fit) {
     const sl_search__inner_span *p = &s->span[sl_search__inner_traits_of[c->family].side];
@@ -159,8 +159,8 @@ static bool leave_out(formula *f, const sl_inner *s, const sl_search__inner_cand
     return any;
 }
 
-/* Makes the phase of a wave whole quarters of a turn where the fit says so: sin or cos. */
-static bool settle_phase(sl_search__inner_candidate *c, const sl_inner *s, const sl_fit *fit) {
+/* Rounds the phase of a wave to a quarter turn where the fit allows it: sin or cos. */
+static bool round_phase(sl_search__inner_candidate *c, const sl_inner *s, const sl_fit *fit) {
     if (sl_search__inner_traits_of[c->family].columns < 2 || c->at.quarter) return false;
     static const double QUARTER = 1.57079632679489661923;
     double phase = fit->value[SL_INNER__PHASE], whole = rint(phase / QUARTER);
@@ -190,13 +190,13 @@ static sl_status offer(bool *exact, const sl_inner *s, const sl_search__inner_ca
         if (f.write.params > SL_FIT_MAX_PARAMS) return SL_OK;
         SL_TRY(sl_fit_constants(&fit, a, f.e, f.write.params, f.write.value, &j->rows, &o));
         if (!isfinite(fit.r2)) return SL_OK;
-        bool phase = settle_phase(&copy, s, &fit);
+        bool phase = round_phase(&copy, s, &fit);
         if (!leave_out(&f, s, c, &fit) && !phase) break;
     }
     SL_TRY(sl_search__offer(exact, j, fit.expr, fit.value, fit.params, "inner", s->level));
     if (*exact || !noisy) return SL_OK;
     SL_TRY(sl_fit_is_steady(&steady, a, &fit, &j->rows));
-    if (!steady) return SL_OK; // constants on their way to infinity say that u is not the function
+    if (!steady) return SL_OK; // constants that diverge: u is not the function
     return sl_search__offer_noisy(&kept, j, fit.expr, fit.value, fit.params, "inner", s->level);
 }
 

@@ -1,4 +1,4 @@
-/* What the search for inner constants is made of: spans, transforms of y, monomials. */
+/* Spans, transforms of y and monomials of the search for inner constants. */
 #include <math.h>
 #include <string.h>
 
@@ -23,8 +23,9 @@ static bool all_finite(const double *v, int n) {
 
 /* ---------------------------------------------------------------- spans --------------------- */
 
-/* v := what the units leave of it; answers which part of its length. */
-static double leave(double *v, const sl_search__inner_span *p, int units) {
+/* v := v projected onto the complement of the unit vectors; returns the remaining part of its
+ * length. */
+static double project_out(double *v, const sl_search__inner_span *p, int units) {
     double before = 0, after = 0;
     for (int i = 0; i < SL_INNER__PROBES; i++) before += v[i] * v[i];
     for (int repeat = 0; repeat < 2; repeat++) {
@@ -42,7 +43,7 @@ static double leave(double *v, const sl_search__inner_span *p, int units) {
 static void add_base(sl_search__inner_span *p, const sl_inner *s, const double *v, int variable) {
     double *unit = p->unit[p->base];
     for (int i = 0; i < SL_INNER__PROBES; i++) unit[i] = i < s->probes ? v[i] : 0;
-    if (leave(unit, p, p->base) < 1e-9) return;
+    if (project_out(unit, p, p->base) < 1e-9) return;
     p->column[p->base] = v;
     p->variable[p->base++] = variable;
 }
@@ -78,7 +79,7 @@ static double transformed(sl_search__inner_transform t, double y) {
     return y;
 }
 
-/* Only where the operator that undoes it may be used. */
+/* Only where the operators of the inverse transform are allowed. */
 static sl_status add_target(sl_inner *s, sl_side side, sl_search__inner_transform transform,
                             int op) {
     sl_search__inner_span *p = &s->span[side];
@@ -89,7 +90,7 @@ static sl_status add_target(sl_inner *s, sl_side side, sl_search__inner_transfor
     for (int i = 0; i < s->rows; i++) v[i] = transformed(transform, s->job->rows.y[i]);
     if (!all_finite(v, s->rows)) return SL_OK;
     for (int i = 0; i < SL_INNER__PROBES; i++) t->left[i] = i < s->probes ? v[i] : 0;
-    if (leave(t->left, p, p->base) < 1e-10) return SL_OK; // y is in the span
+    if (project_out(t->left, p, p->base) < 1e-10) return SL_OK; // y is in the span
     t->transform = transform;
     t->value = v;
     p->targets++;

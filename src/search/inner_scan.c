@@ -1,9 +1,9 @@
 /* The grid of inner constants at the probes.
  *
- * A column c of unit length outside the span explains (c t)^2 of a unit target t; the two columns
- * of a wave explain the square of t's projection on their plane. On the grid the length of c
- * outside the span is |c|^2 less the squares of its products with the span's units: that loses
- * digits, and near a minimum the columns are made orthogonal one by one instead. */
+ * A column c of unit length outside the span explains (c.t)^2 of a unit target t; the two columns
+ * of a wave explain the square of t's projection onto their plane. On the grid the squared length
+ * of c outside the span is |c|^2 less the squares of its dot products with the span's basis. That
+ * loses digits, so near a minimum columns are orthogonalised one by one instead. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum { N = SL_INNER__PROBES, LANES = 8 };
 static const double INDEPENDENT =
     1e-9; // squared part of a column that is outside the span at least
 
-/* Lanes of a fixed order, so that compilers make vectors of them. */
+/* Partial sums in a fixed order, which compilers can vectorise. */
 static double dot(const double *a, const double *b) {
     double sum[LANES] = { 0 };
     for (int i = 0; i < N; i += LANES)
@@ -77,8 +77,9 @@ static double explained(const gram *g, const columns *c, const double *target) {
 }
 
 /* One point: all m and targets. */
-static void look(sl_search__inner_candidate *best, const sl_inner *s, sl_search__inner_family f,
-                 const sl_search__inner_point *at, int z, int monomials) {
+static void score_point(sl_search__inner_candidate *best, const sl_inner *s,
+                        sl_search__inner_family f, const sl_search__inner_point *at, int z,
+                        int monomials) {
     const sl_search__inner_span *p = &s->span[sl_search__inner_traits_of[f].side];
     columns plain, c;
     gram g;
@@ -110,7 +111,7 @@ void sl_search__inner_scan(sl_search__inner_candidate *best, const sl_inner *s,
                 sl_search__inner_point at = { .sign = sign };
                 at.t[0] = sl_search__inner_grid(traits->coordinate[0], i);
                 at.t[1] = sl_search__inner_grid(traits->coordinate[1], k);
-                look(best, s, f, &at, z, monomials);
+                score_point(best, s, f, &at, z, monomials);
             }
         }
     }
@@ -136,7 +137,7 @@ static bool separate(double *c, const double (*unit)[N], int n, const double *al
     return true;
 }
 
-/* Part of the target that is left at a point, infinite where there is no such point. */
+/* Relative residual of the target at a point, infinite outside of the domain. */
 static double left_at(const sl_inner *s, const sl_search__inner_candidate *c,
                       const sl_search__inner_point *at) {
     const sl_search__inner_span *p = &s->span[sl_search__inner_traits_of[c->family].side];
@@ -166,9 +167,10 @@ static bool move_to(sl_search__inner_candidate *c, const sl_inner *s,
     return true;
 }
 
-/* The search of Hooke and Jeeves: steps along each coordinate, then the same way once more, because
- * two constants often have a narrow valley; steps are halved where none leads down. */
-void sl_search__inner_settle(sl_search__inner_candidate *c, const sl_inner *s) {
+/* Pattern search of Hooke and Jeeves: steps along each coordinate, then the combined step once
+ * more, because the minimum of two constants often lies in a narrow valley; steps are halved where
+ * none leads down. */
+void sl_search__inner_minimize(sl_search__inner_candidate *c, const sl_inner *s) {
     const sl_search__inner_traits *traits = &sl_search__inner_traits_of[c->family];
     const int rounds = traits->coordinate[1] == SL_INNER__NONE ? 40 : 120;
     double part = 0.5;

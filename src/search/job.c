@@ -1,16 +1,16 @@
 /* job - the rows that are searched.
  *
- * A table as it comes has columns that say nothing (constant, or a multiple of another), repeated
- * rows, and more rows than a search needs. What is searched is a part of it: columns that differ,
- * at most ROWS_MAX rows, and those ordered so that any first k are good probes:
+ * A table may have columns without information (constant, or a multiple of another), repeated rows,
+ * and more rows than a search needs. The search sees a part of it: columns that differ, at most
+ * ROWS_MAX rows, ordered so that any first k of them are good probes:
  *
- *   - far apart. Terms are compared by what is left of them outside a span of low-degree functions,
+ *   - far apart. Terms are compared by their part outside a span of low-degree functions,
  *     and close points leave little. Each next row is the one farthest from those before it, in
  *     ranks, so that the unit of a column does not matter.
- *   - of moderate |y|. Where y nearly cancels its relative error is large, and the largest drown
- * the others; so the smallest tenth and the largest twentieth come last.
+ *   - of moderate |y|. Where y nearly cancels its relative error is large, and the largest values
+ *     dominate all sums; so the smallest tenth and the largest twentieth come last.
  *
- * Formulas are judged on all rows in the end (offer.c). */
+ * Formulas are verified on all rows of the table (offer.c). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static bool rows_equal(const sl_search__job *j, int64_t a, int64_t b) {
     return true;
 }
 
-/* list[] := rows of `all` that are equal to none before them; answers how many. */
+/* list[] := rows of `all` that are equal to none before them; returns how many. */
 static sl_status distinct_rows(int64_t *list, int64_t *n, const sl_search__job *j) {
     int64_t rows = j->all->rows, size = 16;
     while (size < 2 * rows) size *= 2;

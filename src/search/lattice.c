@@ -1,23 +1,23 @@
-/* lattice - the grammar of pairs with whole constants, by meeting in the middle.
+/* lattice - the grammar of pairs with integer constants, by meeting in the middle.
  *
  * An expression of depth 3 is two halves of depth 2 and an operator; a half is two inner
- * expressions of depth 1 and an operator, or a function of one. Constants multiply the number of
- * halves by about 20 each, so all that can be left free is:
+ * expressions of depth 1 and an operator, or a function of one. Each constant multiplies the number
+ * of halves by about 20, so every constant that can be is left free:
  *
- *   sums       y = a f + b g + c says that f and g differ by what {1, y} spans, up to a factor. Six
+ *   sums       y = a f + b g + c: f and g are equal modulo span{1, y}, up to a factor. Six
  *              probes, less two for the span, less one for the factor, leave three ratios: the key.
- *              Two halves with one key are a formula, whatever a, b and c. Halves are stored and
+ *              Two halves with one key are a formula, for any a, b and c. Halves are stored and
  *              compared in one pass; none is looked up twice.
  *   products   y = f (a g + c), its inverse and both quotients: halves g are stored by ratios of
  *              differences, which a and c do not change; y f, y / f, f / y and 1 / (y f) are looked
  *              up.
  *
  * So halves are enumerated up to a factor and a summand (sums, and what is stored) or up to a
- * factor (what is looked up by products). Level n has the halves with n constants left then: up to
- * SL_LATTICE__STORED they are stored, from there on only looked up. A level is always finished; of
- * its formulas those of fewest constants are offered. Forms that two halves do not reach have files
- * of their own: three factors and more terms (lattice_terms.c), functions of halves
- * (lattice_inverse.c), two quotients (lattice_peel.c), sums of many terms (skeleton.c).
+ * factor (what is looked up by products). Level n has the halves with n further constants: up to
+ * SL_LATTICE__STORED they are stored, above it only looked up. A level is always finished; its
+ * formulas of fewest constants are offered. Forms beyond two halves have files of their own: three
+ * factors and more terms (lattice_terms.c), functions of halves (lattice_inverse.c), two quotients
+ * (lattice_peel.c), sums of many terms (skeleton.c).
  *
  * Data with few digits: keys are directions instead of ratios, cells are as wide as the rounding of
  * y, and all cells within its reach are looked up. Coefficients become exact numbers one at a time
@@ -114,8 +114,8 @@ double sl_search__lattice_error_at(const sl_lattice *l, int row) {
     return l->rounding[row] + l->rounding[0] + part * (l->rounding[1] + l->rounding[0]);
 }
 
-/* Half a unit of the last digit of y by row, where digits are few; then cells are as wide as
- * several roundings of y. */
+/* Half a unit of the last digit of y by row, where digits are few; then cells are several roundings
+ * of y wide. */
 static sl_status set_precision(sl_lattice *l) {
     const sl_problem *p = &l->job->rows;
     sl_digits digits = sl_search__digits(p->y, p->rows);
@@ -171,7 +171,7 @@ static void close_lattice(void *state) {
     sl_free(l);
 }
 
-/* Does the grammar say something of these data? */
+/* Does the grammar apply to these data? */
 static bool applies(const sl_search__job *j) {
     const sl_search_grammar *g = j->o->grammar;
     return g && j->rows.inputs >= 1 && j->rows.inputs <= SL_UNIVERSE_MAX_VARS &&
@@ -240,9 +240,9 @@ static sl_status check_part(int64_t begin, int64_t end, int worker, void *payloa
     return st;
 }
 
-/* The partner of a sum's half is what the table has by now under the key: the same whatever thread
- * came first. Where that is the half itself or its like, the one it was seen with. */
-static void settle_partner(sl_lattice *l, sl_search__lattice_hit *h) {
+/* g := the table's final entry under the key, which does not depend on the order of threads. Where
+ * that is f or equal to it, the other half is the one recorded in the hit. */
+static void find_partner(sl_lattice *l, sl_search__lattice_hit *h) {
     if (h->form != SL_LATTICE__FORM_SUM || l->noise > 0) return;
     uint64_t word = sl_search__lattice_table_get(&l->sums, h->key);
     uint16_t tag = (uint16_t)word;
@@ -264,7 +264,7 @@ static sl_status gather_hits(checking *c) {
         c->all.count += l->hits[w].count;
         l->hits[w].count = 0;
     }
-    for (int64_t i = 0; i < n; i++) settle_partner(l, &c->all.hit[i]);
+    for (int64_t i = 0; i < n; i++) find_partner(l, &c->all.hit[i]);
     return sl_par_for(l->job->pool, n, 64, check_part, c);
 }
 
@@ -273,7 +273,7 @@ static sl_status offer_best(checking *c, int level) {
     sl_arena a = { 0 };
     sl_status st = SL_OK;
     const double precision = l->job->precision;
-    l->job->precision = SL_MAX(precision, l->noise); // a formula is exact that holds up to rounding
+    l->job->precision = SL_MAX(precision, l->noise); // exact means: up to rounding
     if (c->all.count) qsort(c->all.hit, (size_t)c->all.count, sizeof *c->all.hit, cmp_hit);
     for (int64_t i = 0, offers = 0; i < c->all.count && c->all.hit[i].good; i++) {
         const sl_search__lattice_hit *h = &c->all.hit[i];
@@ -297,7 +297,7 @@ done:
     return st;
 }
 
-static sl_status settle_hits(sl_lattice *l, int level) {
+static sl_status verify_hits(sl_lattice *l, int level) {
     checking c = { .l = l };
     sl_status st = gather_hits(&c);
     if (st == SL_OK) st = offer_best(&c, level);
@@ -312,7 +312,7 @@ static sl_status make_room(bool *done, sl_lattice *l, sl_search__lattice_table *
     return SL_OK;
 }
 
-/* Halves of so many constants: stored where there is room, else looked up. */
+/* Halves of that many constants: stored where there is room, else looked up. */
 static sl_status run_halves(sl_lattice *l, int constants) {
     bool done = false, stored = false;
     SL_TRY(sl_search__lattice_extend(&done, l, constants));
@@ -322,7 +322,7 @@ static sl_status run_halves(sl_lattice *l, int constants) {
     if (stored) SL_TRY(make_room(&stored, l, &l->products, halves));
     if (!l->sums.size || !l->products.size) return SL_OK;
     if (stored) SL_TRY(sl_search__lattice_walk(l, constants, SL_LATTICE__STORE));
-    bool again = stored && l->noise > 0; // sums that met in the pass that stored them were not seen
+    bool again = stored && l->noise > 0; // sums are not found by the pass that stores the halves
     for (int c = again ? 0 : constants; c <= constants && (!stored || again); c++)
         SL_TRY(sl_search__lattice_walk(l, c, SL_LATTICE__LOOK_SUMS));
     for (int c = stored ? 0 : constants; c <= constants; c++)
@@ -330,7 +330,7 @@ static sl_status run_halves(sl_lattice *l, int constants) {
     return SL_OK;
 }
 
-/* Halves of so many constants past the tables: the first kind makes the inner expressions too. */
+/* Looks up the halves of that many constants; the first kind extends the inner expressions too. */
 static sl_status look_up_halves(sl_lattice *l, int constants, sl_search__lattice_pass what) {
     bool done;
     if (!l->sums.size || !l->products.size) return SL_OK;
@@ -369,7 +369,7 @@ typedef enum kind {
     SQUARES, // fixed: terms; see sl_search__lattice_sums
 } kind;
 
-/* From cheap to dear. What comes in one level is offered together. */
+/* Cheapest first. Formulas of one level are offered together. */
 static const struct stage {
     int level;
     kind kind;
@@ -431,7 +431,7 @@ static sl_status run_level(bool *more, void *state, int level) {
         if (stages[i].level != level || sl_search__stop(l->job, true)) continue;
         SL_TRY(run_stage(l, &stages[i]));
     }
-    return settle_hits(l, level);
+    return verify_hits(l, level);
 }
 
 const sl_search__method sl_search__lattice = { "lattice", open_lattice, run_level, close_lattice };

@@ -1,8 +1,7 @@
-/* lattice_block - a block of halves past a table: stored under their keys, or looked up.
+/* lattice_block - a block of halves: stored under their keys, or looked up.
  *
- * Under exact data a key is one cell. Where y is rounded a ratio may be in either of two cells
- * along each axis: most halves are far enough from the border of theirs, the others are looked up
- * in all cells within reach. */
+ * With exact data a key is one cell. Where y is rounded a ratio may be in either of two cells along
+ * each axis: halves close to the border of their cell are looked up in all cells within reach. */
 #include <math.h>
 #include <string.h>
 
@@ -70,8 +69,8 @@ static sl_status found(const sl_search__lattice_batch *b, int k, uint64_t key, u
                                                                          .form = (uint8_t)form });
 }
 
-int sl_search__lattice_around(uint64_t key[SL_LATTICE__AROUND], const sl_search__lattice_keys *keys,
-                              int k, int shift) {
+int sl_search__lattice_nearby_keys(uint64_t key[SL_LATTICE__NEARBY],
+                                   const sl_search__lattice_keys *keys, int k, int shift) {
     uint32_t cell[3][2];
     int n[3], count = 0;
     for (int axis = 0; axis < 3; axis++) {
@@ -91,11 +90,11 @@ int sl_search__lattice_around(uint64_t key[SL_LATTICE__AROUND], const sl_search_
 
 uint64_t sl_search__lattice_find(uint64_t *key, const sl_search__lattice_table *t,
                                  const sl_search__lattice_keys *keys, int k, const sl_lattice *l) {
-    uint64_t around[SL_LATTICE__AROUND], word;
+    uint64_t around[SL_LATTICE__NEARBY], word;
     if (l->noise == 0) return sl_search__lattice_table_find(key, t, keys, k);
     float ratio = keys->ratio[0][k];
     if (ratio == SL_LATTICE__ONE || ratio == SL_LATTICE__NONE) return 0;
-    const int n = sl_search__lattice_around(around, keys, k, l->shift);
+    const int n = sl_search__lattice_nearby_keys(around, keys, k, l->shift);
     for (int i = 0; i < n; i++) {
         *key = around[i];
         if (!sl_search__lattice_table_may_hold(t, (uint32_t)(*key >> 32))) continue;
@@ -105,10 +104,11 @@ uint64_t sl_search__lattice_find(uint64_t *key, const sl_search__lattice_table *
 }
 
 /* All cells around the ratios of half k. */
-static sl_status look_around(const sl_search__lattice_batch *b, const sl_search__lattice_table *t,
-                             int k, sl_search__lattice_form form) {
-    uint64_t key[SL_LATTICE__AROUND];
-    int n = sl_search__lattice_around(key, &b->s->keys, k, b->l->shift);
+static sl_status look_up_nearby(const sl_search__lattice_batch *b,
+                                const sl_search__lattice_table *t, int k,
+                                sl_search__lattice_form form) {
+    uint64_t key[SL_LATTICE__NEARBY];
+    int n = sl_search__lattice_nearby_keys(key, &b->s->keys, k, b->l->shift);
     for (int i = 0; i < n; i++) {
         if (!sl_search__lattice_table_may_hold(t, (uint32_t)(key[i] >> 32))) continue;
         uint64_t word = sl_search__lattice_table_get(t, key[i]);
@@ -119,12 +119,12 @@ static sl_status look_around(const sl_search__lattice_batch *b, const sl_search_
 }
 
 /* Half k, whose key may be in the table. */
-static sl_status look_at(const sl_search__lattice_batch *b, const sl_search__lattice_table *t,
-                         int k, sl_search__lattice_form form, sl_search__lattice_form alone) {
+static sl_status look_up_one(const sl_search__lattice_batch *b, const sl_search__lattice_table *t,
+                             int k, sl_search__lattice_form form, sl_search__lattice_form alone) {
     const sl_search__lattice_keys *keys = &b->s->keys;
     if (keys->ratio[0][k] == SL_LATTICE__NONE) return SL_OK;
     if (keys->ratio[0][k] == SL_LATTICE__ONE) return found(b, k, 0, 0, alone);
-    if (b->l->noise > 0 && b->s->border[k]) return look_around(b, t, k, form);
+    if (b->l->noise > 0 && b->s->border[k]) return look_up_nearby(b, t, k, form);
     uint64_t key = key_at(keys, k), word = sl_search__lattice_table_get(t, key);
     bool same = form == SL_LATTICE__FORM_SUM && (uint16_t)word == tag_of(b, k);
     return word && !same ? found(b, k, key, word, form) : SL_OK;
@@ -146,11 +146,12 @@ static sl_status look_up(const sl_search__lattice_batch *b, const sl_search__lat
     }
     for (int i = 0; i < n; i++)
         sl_search__lattice_table_prefetch(t, key_at(&s->keys, s->chosen[i]));
-    for (int i = 0; i < n; i++) SL_TRY(look_at(b, t, s->chosen[i], form, alone));
+    for (int i = 0; i < n; i++) SL_TRY(look_up_one(b, t, s->chosen[i], form, alone));
     return SL_OK;
 }
 
-/* Stores the block by its keys; under exact data a half that meets one of another tag is a hit. */
+/* Stores the block by its keys; with exact data a half whose key has an entry of another tag is a
+ * hit. */
 static sl_status put_sums(const sl_search__lattice_batch *b, sl_search__lattice_table *t) {
     const sl_lattice *l = b->l;
     sl_search__lattice_keys *keys = &b->s->keys;
@@ -211,7 +212,7 @@ static sl_status look_products(const sl_search__lattice_batch *b) {
     return SL_OK;
 }
 
-sl_status sl_search__lattice_deal_with(const sl_search__lattice_batch *b) {
+sl_status sl_search__lattice_process_block(const sl_search__lattice_batch *b) {
     sl_lattice *l = b->l;
     const double *v[SL_LATTICE__PROBES];
     pointers(v, &b->s->block);

@@ -1,7 +1,7 @@
 /* lattice_check - a hit at many rows: the free coefficients by least squares, then every row.
  *
- * Rows are weighted by 1/t^2, t being what the affine half has to give: else the rows of largest
- * |y| decide everything, and a formula that misses the small ones passes. A row's error is allowed
+ * Rows are weighted by 1/t^2, t being the required value of the affine half: otherwise the rows of
+ * largest |y| dominate, and a formula that misses the small ones passes. A row's error is allowed
  * to be as large as rounding makes it, relative to the terms that are added, but terms that cancel
  * to less than a millionth are no formula. */
 #include <math.h>
@@ -109,7 +109,7 @@ static bool is_linear(sl_search__lattice_form form) {
            form == SL_LATTICE__FORM_FACTOR || form == SL_LATTICE__FORM_TERMS;
 }
 
-/* What the affine part has to be in a row where y and f have these values. */
+/* The required value of the affine part in a row where y and f have these values. */
 static double target(sl_search__lattice_form form, double y, double f, double r) {
     switch (form) {
     case SL_LATTICE__FORM_EXP_TIMES: return sl_log(fabs(y / f - r));
@@ -125,7 +125,7 @@ static double target(sl_search__lattice_form form, double y, double f, double r)
     }
 }
 
-/* How much of it an error of y moves. */
+/* Its derivative by y. */
 static double slope(sl_search__lattice_form form, double y, double f, double r) {
     switch (form) {
     case SL_LATTICE__FORM_EXP_TIMES: return 1 / (y - r * f);
@@ -199,7 +199,7 @@ static sl_status fit(bool *good, double *coefficient, sl_arena *scratch, const l
 
 static bool is_whole(double v) { return fabs(v - nearbyint(v)) <= 1e-7 * fabs(v); }
 
-/* A coefficient whose term is nowhere seen beside t is none; one that is nearly 1 is 1. */
+/* 0 for a coefficient whose term is below rounding in all rows; 1 for one that is nearly 1. */
 static double tidy(double v, const double *column, const linear *m) {
     bool seen = false;
     for (int r = 0; r < m->rows && !seen; r++) seen = fabs(v * column[r]) > 1e-10 * fabs(m->t[r]);
@@ -212,8 +212,8 @@ static double price_of(double v) {
 }
 
 /* Coefficients by their place: of f, of g, the summand. */
-static void settle(sl_search__lattice_hit *h, const linear *m, const double *coefficient,
-                   const sl_search__lattice_number *number) {
+static void set_coefficients(sl_search__lattice_hit *h, const linear *m, const double *coefficient,
+                             const sl_search__lattice_number *number) {
     bool there[SL_LATTICE__COLUMNS] = { is_linear(h->form), has_two(h->form),
                                         h->form != SL_LATTICE__FORM_FACTOR };
     for (int i = 0; i < h->n_others; i++) there[3 + i] = true;
@@ -248,14 +248,14 @@ sl_status sl_search__lattice_check(sl_search__lattice_hit *hit, sl_arena *scratc
     SL_TRY(fit(&good, coefficient, scratch, &m));
     if (!good) return SL_OK;
     if (l->noise > 0) SL_TRY(sl_search__lattice_snap(&hit->sure, coefficient, number, scratch, &m));
-    settle(hit, &m, coefficient, number);
+    set_coefficients(hit, &m, coefficient, number);
     hit->good = true;
     return SL_OK;
 }
 
 /* ---------------------------------------------------------------- expressions --------------- */
 
-/* Builders that pass NULL on: the end asks once. */
+/* Builders pass NULL on; the status is read once at the end. */
 typedef struct builder {
     sl_arena *a;
     const sl_lattice *l;
@@ -343,8 +343,8 @@ static const sl_node *half_expr(builder *b, sl_search__lattice_code code) {
                                                     : NULL;
 }
 
-/* Coefficient i times u; u NULL: the coefficient alone. NULL is also an empty term: *there says
- * which. */
+/* Coefficient i times u; u NULL: the coefficient alone. *there: the term is not empty; then NULL is
+ * lack of memory. */
 static const sl_node *term(builder *b, bool *there, const sl_search__lattice_hit *h, int i,
                            const sl_node *u, bool alone) {
     const double coefficient = h->coefficient[i];
@@ -362,7 +362,7 @@ static const sl_node *term(builder *b, bool *there, const sl_search__lattice_hit
     return alone ? c : two(b, SL_OP_MUL, c, u);
 }
 
-/* coefficient[0] f + coefficient[1] g + coefficient[2], without what is 0. */
+/* coefficient[0] f + coefficient[1] g + coefficient[2], without zero terms. */
 static const sl_node *affine_expr(builder *b, const sl_search__lattice_hit *h, const sl_node *f,
                                   const sl_node *g) {
     const sl_node *part[SL_LATTICE__COLUMNS] = { NULL }, *sum = NULL;

@@ -1,15 +1,15 @@
-/* lattice_halves - all halves of a number of constants, in blocks, past a table.
+/* lattice_halves - all halves with a number of constants, in blocks: stored or looked up.
  *
  * A pass is a list of runs: one family, a range of left and a range of right operands. Runs are cut
  * into units of one left operand and some hundred right ones, which threads take as they are free.
- * What a half is compared up to decides which operands are enough:
+ * The equivalence under which halves are compared limits the operands:
  *
- *   affine   (for sums, and for what is stored) a factor and a summand are free. So one operand of
- * a sum is primitive up to both, factors of a product are primitive up to a factor. scale    (for
- * look-ups of products) a factor is free, a summand is not.
+ *   affine   (sums, and what is stored) a factor and a summand are free. So one operand of a sum is
+ *            primitive up to both, factors of a product are primitive up to a factor.
+ *   scale    (look-ups of products) a factor is free, a summand is not.
  *
  * Two operands of a sum with factors of their own, 2 p + 3 q, are a run of their own; where one of
- * them is primitive the other has the whole ratio. */
+ * them is primitive the other has the ratio of both factors. */
 #include <math.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static void add_unary(walk *w, sl_search__lattice_family family, int list, int32
 
 static void add_functions(walk *w, int c, int ratios) {
     const int FULL = SL_LATTICE__FULL;
-    // a summand behind the function forbids to take a factor out of a root or of exp
+    // with a summand behind the function, a factor cannot be taken out of a root or of exp
     int powers = ratios ? SL_LATTICE__FULL : SL_LATTICE__SHIFT;
     int32_t roots_end = ratios ? end_of(w, FULL, c) : middle_of(w, FULL, c);
     if (has(w, SL_OPERATOR_EXP)) {
@@ -129,7 +129,7 @@ static void add_sums(walk *w, int c1, int c2) {
 }
 
 /* Three factors: halves times or over an inner expression, and inner expressions over halves. A sum
- * times something is a sum of products, which is found as such. */
+ * times a factor is a sum of products, found elsewhere. */
 static void add_triples(walk *w, int c1, int c2) {
     const int FACTOR = SL_LATTICE__FACTOR, FULL = SL_LATTICE__FULL;
     run r = { .left = FULL,
@@ -203,7 +203,7 @@ static sl_status do_binary(sl_search__lattice_batch *b, const run *r, int32_t i,
                                 l->list[r->right].value[k] + q, b->n, op);
         b->family = triple ? family_of_three[op] : family[op];
         b->swapped = op == 4 || triple;
-        SL_TRY(sl_search__lattice_deal_with(b));
+        SL_TRY(sl_search__lattice_process_block(b));
     }
     return SL_OK;
 }
@@ -243,7 +243,7 @@ static sl_status do_unary(sl_search__lattice_batch *b, const run *r, int32_t q) 
     for (b->ratio = r->ratio; b->ratio < r->ratio_end; b->ratio++) {
         for (int k = 0; k < SL_LATTICE__PROBES; k++)
             l->kernels->combine(b->s->block.v[k], l->ratio[b->ratio].value, u->v[k], b->n, 0);
-        SL_TRY(sl_search__lattice_deal_with(b));
+        SL_TRY(sl_search__lattice_process_block(b));
     }
     return SL_OK;
 }

@@ -1,4 +1,4 @@
-/* Inside src/search only: the parts of the lattice search. What it does is told in lattice.c. */
+/* Inside src/search only: the lattice search. lattice.c describes the method. */
 #ifndef SL_SEARCH_LATTICE_IMPL_H
 #define SL_SEARCH_LATTICE_IMPL_H
 
@@ -7,7 +7,7 @@
 
 enum {
     SL_LATTICE__LEVELS = 5, // constants of one half: 0 .. 4
-    SL_LATTICE__STORED = 2, // halves of so many constants are stored, those of more only looked up
+    SL_LATTICE__STORED = 2, // halves of up to this many constants are stored, others looked up
     SL_LATTICE__INNERS = 1 << 20,  // inner expressions at most: a code has 20 bits for them
     SL_LATTICE__FACTORS = 1 << 21, // factors at most
     SL_LATTICE__ROWS = 64,         // that hits are checked at
@@ -62,8 +62,8 @@ typedef struct sl_search__lattice_list {
     int64_t count, room, value_room[SL_LATTICE__PROBES];
 } sl_search__lattice_list;
 
-/* FULL: one of each value vector and its negative. SHIFT: one up to sign and summand. */
-/* FACTOR: halves of few constants up to a factor, to be multiplied once more; sums come last. */
+/* FULL: one of each value vector and its negative. SHIFT: one up to sign and summand. FACTOR:
+ * halves of few constants up to a factor, operands of products of three factors; sums come last. */
 enum { SL_LATTICE__FULL, SL_LATTICE__SHIFT, SL_LATTICE__FACTOR, SL_LATTICE__LISTS };
 
 /* ---------------------------------------------------------------- halves -------------------- */
@@ -137,7 +137,6 @@ typedef enum sl_search__lattice_form {
     SL_LATTICE__FORM_EXP_PER,    // (exp(a g + c) + r) / f
     SL_LATTICE__FORM_ROOT_TIMES, // f (sqrt(a g + c) + r), either sign of the root
     SL_LATTICE__FORM_ROOT_PER,   // (sqrt(a g + c) + r) / f
-    SL_LATTICE__FORMS
 } sl_search__lattice_form;
 
 /* times * root^(1/degree) * exp(power), degree 1 (no root), 2 or 4; times.den 0: not a number. */
@@ -153,13 +152,13 @@ typedef struct sl_search__lattice_hit {
     uint64_t key;
     sl_search__lattice_code f, g;
     sl_search__lattice_code others[SL_LATTICE__OTHERS]; // further terms
-    int8_t n_others;            // so many of them are terms of the linear combination
+    int8_t n_others;            // of them in the linear combination
     int8_t peeled;              // factor of others[0], which is a summand of its own; 0: none
     int8_t beside;              // r of the forms with a function
     uint16_t tag_f, tag_g;
     uint8_t form;
     bool good;             // verified, then:
-    bool sure;             // its digits tell it from other formulas
+    bool sure;             // its digits distinguish it from other formulas
     double coefficient[SL_LATTICE__COLUMNS]; // of f, of g, the summand, of the others
     sl_search__lattice_number number[SL_LATTICE__COLUMNS]; // that they are, where y is rounded
     double price;          // constants that are not trivial
@@ -184,7 +183,7 @@ typedef struct sl_lattice {
     int rows;                            // that hits are checked at
     int row[SL_LATTICE__ROWS];           // probes first
     double *x[SL_UNIVERSE_MAX_VARS], *y; // at these
-    double smallest;                     // |y| > 0
+    double smallest;                     // smallest |y| > 0
     double noise;                        // largest relative error of y by rounding; 0: none
     double error[SL_LATTICE__PROBES], project_error[SL_LATTICE__PROBES]; // of y and of `project`
     double *rounding, least_rounding; // error of y by row, and the smallest above 0
@@ -195,7 +194,7 @@ typedef struct sl_lattice {
     int32_t atoms, atom_begin[4]; // by number of constants
     sl_search__lattice_ratio *ratio;
     int64_t atom_room, ratio_room;
-    int32_t ratio_begin[4]; // 0; whole ones; others; end
+    int32_t ratio_begin[4]; // 0; integers; others; end
     sl_search__lattice_inner *inner;
     int64_t inners, inner_room;
     sl_search__lattice_set full, scale, shifted,
@@ -212,12 +211,12 @@ typedef struct sl_lattice {
     sl_search__lattice_hits *hits; // by worker
 } sl_lattice;
 
-/* Error by rounding of y[row] less what {1, y} gives by the rows 0 and 1. */
+/* Error by rounding of y[row] less its combination of rows 0 and 1 modulo {1, y}. */
 double sl_search__lattice_error_at(const sl_lattice *l, int row);
 
 /* lattice_inner.c: atoms, ratios and lists. */
 SL_NODISCARD sl_status sl_search__lattice_atoms(sl_lattice *l);
-/* *done: there was room for those of so many constants. */
+/* Extends them to that many constants. *done: there was memory. */
 SL_NODISCARD sl_status sl_search__lattice_extend(bool *done, sl_lattice *l, int constants);
 
 /* lattice_table.c */
@@ -225,9 +224,10 @@ SL_NODISCARD sl_status sl_search__lattice_extend(bool *done, sl_lattice *l, int 
 SL_NODISCARD sl_status sl_search__lattice_table_grow(bool *done, sl_lattice *l,
                                                      sl_search__lattice_table *t, int64_t halves);
 void sl_search__lattice_table_clear(sl_lattice *l, sl_search__lattice_table *t);
-/* Lets halves pass the filter that explain y alone. */
+/* Sets the filter's bit for halves that explain y alone. */
 void sl_search__lattice_table_open(sl_search__lattice_table *t, const sl_lattice *l);
-/* The word that was there (0: none) under the key. Keeps the smaller code. From any thread. */
+/* Inserts the word and returns the one that was there under the key (0: none). Keeps the smaller
+ * code. From any thread. */
 uint64_t sl_search__lattice_table_put(sl_search__lattice_table *t, uint64_t key, uint64_t word);
 uint64_t sl_search__lattice_table_get(const sl_search__lattice_table *t, uint64_t key);
 static inline bool sl_search__lattice_table_may_hold(const sl_search__lattice_table *t,
@@ -258,9 +258,9 @@ SL_NODISCARD sl_status sl_search__lattice_alloc(void **out, sl_lattice *l, size_
                                                 size_t size);
 void sl_search__lattice_free(sl_lattice *l, void *p, size_t count, size_t size);
 
-/* lattice_halves.c: passes over all halves of so many constants. */
+/* lattice_halves.c: passes over all halves of that many constants. */
 typedef enum sl_search__lattice_pass {
-    SL_LATTICE__STORE,         // halves: sums meet, both tables are filled
+    SL_LATTICE__STORE,         // halves: both tables are filled, pairs of sums are hits
     SL_LATTICE__STORE_TRIPLES, // products of three factors: the same for sums alone
     SL_LATTICE__LOOK_SUMS,
     SL_LATTICE__LOOK_TRIPLES,
@@ -268,17 +268,17 @@ typedef enum sl_search__lattice_pass {
     SL_LATTICE__LOOK_TRIPLE_PRODUCTS,
     SL_LATTICE__COLLECT, // halves up to a factor, into the table `scales`
 } sl_search__lattice_pass;
-int64_t sl_search__lattice_halves(sl_lattice *l, int constants,
-                                  sl_search__lattice_pass what); // how many
+/* How many halves the pass has. */
+int64_t sl_search__lattice_halves(sl_lattice *l, int constants, sl_search__lattice_pass what);
 SL_NODISCARD sl_status sl_search__lattice_walk(sl_lattice *l, int constants,
                                                sl_search__lattice_pass what);
 
 /* lattice_block.c */
-/* key[] := those of all cells within reach of the ratios of half k, where y is rounded; answers how
+/* key[] := those of all cells within reach of the ratios of half k, where y is rounded; returns how
  * many, 0 where that is too uncertain. */
-enum { SL_LATTICE__AROUND = 8 };
-int sl_search__lattice_around(uint64_t key[SL_LATTICE__AROUND], const sl_search__lattice_keys *keys,
-                              int k, int shift);
+enum { SL_LATTICE__NEARBY = 8 };
+int sl_search__lattice_nearby_keys(uint64_t key[SL_LATTICE__NEARBY],
+                                   const sl_search__lattice_keys *keys, int k, int shift);
 typedef struct sl_search__lattice_scratch {
     sl_search__lattice_block block, function, inverse, product;
     sl_search__lattice_keys keys;
@@ -286,7 +286,7 @@ typedef struct sl_search__lattice_scratch {
     uint32_t border[SL_LATTICE__BLOCK]; // 1: within reach of another cell; 2: of several
 } sl_search__lattice_scratch;
 
-/* A block of halves: values in s->block, and how code k comes about. */
+/* A block of halves: values in s->block, and the operands that make code k. */
 typedef struct sl_search__lattice_batch {
     sl_lattice *l;
     int constants;
@@ -300,62 +300,67 @@ typedef struct sl_search__lattice_batch {
     const int32_t *id; // right operands
     int32_t ratio;
 } sl_search__lattice_batch;
-SL_NODISCARD sl_status sl_search__lattice_deal_with(const sl_search__lattice_batch *b);
+SL_NODISCARD sl_status sl_search__lattice_process_block(const sl_search__lattice_batch *b);
 
 /* lattice_terms.c */
-SL_NODISCARD sl_status sl_search__lattice_factors(sl_lattice *l,
-                                                  int constants); // appends those to FACTOR
+/* Appends the halves of that many constants to FACTOR. */
+SL_NODISCARD sl_status sl_search__lattice_factors(sl_lattice *l, int constants);
 /* Sums of three or four terms: `fixed` of them (1 or 2) without constants, the first of them of
- * depth 1 where `near`; two with so many constants at most. fixed 0: the inputs themselves. */
+ * depth 1 where `near`; two with that many constants at most. fixed 0: the inputs themselves. */
 SL_NODISCARD sl_status sl_search__lattice_terms(sl_lattice *l, int fixed, int constants, bool near);
-SL_NODISCARD sl_status sl_search__lattice_list_reserve(bool *done, sl_lattice *l, sl_search__lattice_list *list,
-                                                int64_t more);
+SL_NODISCARD sl_status sl_search__lattice_list_reserve(bool *done, sl_lattice *l,
+                                                       sl_search__lattice_list *list, int64_t more);
 void sl_search__lattice_list_add(sl_search__lattice_list *list, int32_t id, const double *v);
 bool sl_search__lattice_is_sum(sl_search__lattice_code code);
 /* *out := the codes of t with least .. most constants, sorted; *n of them. */
 SL_NODISCARD sl_status sl_search__lattice_codes(sl_search__lattice_code **out, int64_t *n,
-                                         const sl_search__lattice_table *t, int least, int most);
+                                                const sl_search__lattice_table *t, int least,
+                                                int most);
 
 /* lattice_sums.c: where y is rounded, sums of `terms` terms, 2 to 5, by least squares: the last one
- * has at most so many constants, the others none. */
+ * has at most `constants` constants, the others none. */
 SL_NODISCARD sl_status sl_search__lattice_sums(sl_lattice *l, int terms, int constants);
 
-/* lattice_peel.c: y less a term of so many constants, times least .. most or their negatives, is a
- * quotient of an inner expression of up to `inner` constants by a stored half. */
+/* lattice_peel.c: y less a term of that many constants, times least .. most or their negatives, is
+ * a quotient of an inner expression of up to `inner` constants by a stored half. */
 SL_NODISCARD sl_status sl_search__lattice_peel(sl_lattice *l, int constants, int inner, int least,
-                                        int most);
+                                               int most);
 
-/* lattice_inverse.c: functions of stored halves, times inner expressions of so many constants. */
+/* lattice_inverse.c: functions of stored halves, times inner expressions of that many constants. */
 SL_NODISCARD sl_status sl_search__lattice_invert(sl_lattice *l, int constants);
 
 /* lattice_halves.c */
-SL_NODISCARD sl_status sl_search__lattice_add_hit(sl_search__lattice_hits *h, sl_search__lattice_hit hit);
+SL_NODISCARD sl_status sl_search__lattice_add_hit(sl_search__lattice_hits *h,
+                                                  sl_search__lattice_hit hit);
 
 /* lattice_check.c */
 /* A formula as a linear fit: t = sum of coefficient[k] column[k]. */
 typedef struct sl_search__lattice_linear {
     int columns, rows;
     double column[SL_LATTICE__LINEAR][SL_LATTICE__ROWS], t[SL_LATTICE__ROWS], w[SL_LATTICE__ROWS];
-    double reach[SL_LATTICE__ROWS]; // that t may be off
+    double reach[SL_LATTICE__ROWS]; // largest error of t by rounding
     double size;                    // largest |t|
 } sl_search__lattice_linear;
 /* Does it hold in the rows from `from` on? */
-bool sl_search__lattice_holds(const sl_search__lattice_linear *m, const double *coefficient, int from);
+bool sl_search__lattice_holds(const sl_search__lattice_linear *m, const double *coefficient,
+                              int from);
 SL_NODISCARD sl_status sl_search__lattice_check(sl_search__lattice_hit *hit, sl_arena *scratch,
-                                         const sl_lattice *l);
+                                                const sl_lattice *l);
 double sl_search__lattice_half_at(const sl_lattice *l, sl_search__lattice_code h, int row);
 /* The same in row k, a probe, from the values that the list FULL has. */
 double sl_search__lattice_half_probe(const sl_lattice *l, sl_search__lattice_code h, int k);
 /* lattice_snap.c: coefficients that may be exact numbers become these, the others are fitted again.
- * *sure: enough digits of each are known to tell the formula from others. */
-SL_NODISCARD sl_status sl_search__lattice_snap(bool *sure, double *coefficient, sl_search__lattice_number *number,
-                                        sl_arena *scratch, const sl_search__lattice_linear *m);
+ * *sure: enough digits of each are known to distinguish the formula from others. */
+SL_NODISCARD sl_status sl_search__lattice_snap(bool *sure, double *coefficient,
+                                               sl_search__lattice_number *number, sl_arena *scratch,
+                                               const sl_search__lattice_linear *m);
 double sl_search__lattice_number_value(sl_search__lattice_number n);
-const sl_node *sl_search__lattice_number_expr(sl_arena *a, sl_search__lattice_number n); // NULL: no memory
+/* NULL: no memory. */
+const sl_node *sl_search__lattice_number_expr(sl_arena *a, sl_search__lattice_number n);
 
 /* *out := the formula with free constants c1 .. c<params>, of these values. */
 SL_NODISCARD sl_status sl_search__lattice_expr(const sl_node **out, double *value, int *params,
-                                        sl_arena *a, const sl_lattice *l,
-                                        const sl_search__lattice_hit *hit);
+                                               sl_arena *a, const sl_lattice *l,
+                                               const sl_search__lattice_hit *hit);
 
 #endif

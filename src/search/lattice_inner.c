@@ -1,9 +1,9 @@
-/* lattice_inner - expressions of depth 0 and 1 with constants, what halves are made of.
+/* lattice_inner - expressions of depth 0 and 1 with constants, the operands of halves.
  *
- * Each is listed once: values at the probes, rounded, are its key. Four keys say how new it is.
- * FULL: no other has the same values up to sign; SCALE: up to a factor; SHIFT: up to sign and a
- * summand; AFFINE: up to a factor and a summand. Expressions come by number of constants, so the
- * one that is listed has the fewest. */
+ * Each is listed once: values at the probes, rounded, are its key. Four keys decide up to what it
+ * is new. FULL: no other has the same values up to sign; SCALE: up to a factor; SHIFT: up to sign
+ * and a summand; AFFINE: up to a factor and a summand. Expressions are enumerated by number of
+ * constants, so the listed one has the fewest. */
 #include <math.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static bool is_summand(const sl_search_grammar *g, int b) {
 
 static int constants_of(int a, int b) { return (a != 1) + (b != 0); }
 
-/* Calls for every factor and summand with so many constants together; from[] and the loop bounds
+/* Calls for every factor and summand with that many constants together; from[] and the loop bounds
  * take in 1 and 0, which are no constants. */
 #define EACH_PAIR(g, a, b, constants)                                     \
     for (int a = SL_MIN((g)->low, 1); a <= SL_MAX((g)->high, 1); a++)     \
@@ -78,7 +78,7 @@ static int64_t gcd(int64_t a, int64_t b) {
     return a < 0 ? -a : a;
 }
 
-/* Summand over factor: what u + r has to run through where a factor is free. */
+/* Summand over factor: the values of r in u + r where a factor is free. */
 static sl_status make_ratios(sl_lattice *l) {
     const sl_search_grammar *g = &l->grammar;
     int64_t room = 1 + pairs_of(g, 1) + pairs_of(g, 2);
@@ -169,7 +169,7 @@ static bool set_insert(uint64_t *slot, int64_t size, uint64_t key) {
     }
 }
 
-/* Room for so many more keys. */
+/* Room for that many more keys. */
 static sl_status set_reserve(bool *done, sl_lattice *l, sl_search__lattice_set *set, int64_t more) {
     int64_t size = SL_MAX(set->size, 1024);
     *done = true;
@@ -198,7 +198,7 @@ static bool set_add(sl_search__lattice_set *set, uint64_t key) {
 
 /* ---------------------------------------------------------------- expressions of a level ---- */
 
-/* One that is new, with what it is new up to. */
+/* A new expression, and the equivalences under which it is new. */
 typedef struct fresh {
     sl_search__lattice_inner inner;
     bool scale, shift, affine;
@@ -211,11 +211,11 @@ typedef struct maker {
     int64_t count, room;
     int constants;
     double (*atom)[SL_LATTICE__PROBES]; // their values
-    bool *root;                         // is the atom nowhere negative?
+    bool *root;                         // is the atom never negative?
     bool done;                          // there was memory for all
 } maker;
 
-/* Values that keys can tell apart: finite, of a size between 1e-30 and 1e30, not all equal. */
+/* Values that keys can distinguish: finite, of a size between 1e-30 and 1e30, not all equal. */
 static bool is_good(const double *v) {
     double reach = 0;
     for (int k = 0; k < SL_LATTICE__PROBES; k++) {

@@ -1,9 +1,9 @@
 /* lattice_inverse - exp or a root of a half, times or over something.
  *
- * y = f (u(a g + c) + r) or y = (u(a g + c) + r) / f: what u's inverse makes of y / f - r or y f -
- * r is looked up among the halves g, whose factor and summand are free. So a function of a sum of
- * two terms is found although it is deeper than a half: (x2 + 4)^2 (exp(9 x1/x2 + 8 x2) + 2).
- * Without r the list FACTOR is what f runs through, up to a factor; with a whole r all inner
+ * y = f (u(a g + c) + r) or y = (u(a g + c) + r) / f: the inverse of u at y / f - r or y f - r is
+ * looked up among the halves g, whose factor and summand are free. So a function of a sum of two
+ * terms is found although it is deeper than a half: (x2 + 4)^2 (exp(9 x1/x2 + 8 x2) + 2). Without
+ * r, f runs through the list FACTOR, up to a factor; with an integer r, through all inner
  * expressions. */
 #include <math.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static sl_status look_for_pairs(const inverting *p, int worker, const sl_search_
     return SL_OK;
 }
 
-/* What is orthogonal to 1, p and q at the probes; answers false where these are dependent. */
+/* What is orthogonal to 1, p and q at the probes; returns false where these are dependent. */
 static bool set_pair(pair *out, const sl_search__lattice_list *list, int32_t p, int32_t q) {
     double basis[3 + LEFT][USED];
     int n = 0;
@@ -109,7 +109,7 @@ static bool set_pair(pair *out, const sl_search__lattice_list *list, int32_t p, 
             v[k] = i == 0 ? 1 : i < 3 ? list->value[k][i == 1 ? p : q] : k == i - 3;
             whole += v[k] * v[k];
         }
-        for (int b = 0; b < 2 * n; b++) { // twice, for the sake of rounding
+        for (int b = 0; b < 2 * n; b++) { // twice, against rounding
             const double *e = basis[b % n];
             double c = 0;
             for (int k = 0; k < USED; k++) c += v[k] * e[k];

@@ -1,9 +1,9 @@
-/* lattice_peel - one simple term taken off y, a quotient left.
+/* lattice_peel - y less one simple term is a quotient.
  *
- * y = a t + h / (b g + c): a sum of two quotients, as a quotient of a sum gives, of which one has
- * many constants. Two terms that meet would both have to be enumerated with all of theirs. But with
- * t and a whole factor a at hand y - a t is known, and h / (y - a t) is looked up among the halves
- * g, whose factor and summand are free: h has few constants, g has those of the table besides. */
+ * y = a t + h / (b g + c): a sum of two quotients of which one has many constants. To meet in the
+ * middle, both would be enumerated with all their constants. Instead, for each t and integer a, h /
+ * (y - a t) is looked up among the halves g, whose factor and summand are free: h has few
+ * constants, g has those of the table. */
 #include <math.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ static sl_status peel_part(int64_t begin, int64_t end, int worker, void *payload
     return SL_OK;
 }
 
-/* Those of so many constants that are worth it: all without constants, quotients by a sum. */
+/* Terms t of that many constants: all without constants, else quotients by a sum. */
 static int64_t choose(sl_search__lattice_code *code, int64_t n, const sl_lattice *l,
                       int constants) {
     int64_t kept = 0;
@@ -101,7 +101,7 @@ static int64_t choose(sl_search__lattice_code *code, int64_t n, const sl_lattice
     return kept;
 }
 
-/* Values of h and of 1 / h, h with so many constants at most. */
+/* Values of h and of 1 / h, h with that many constants at most. */
 static sl_status fill(peeling *p, sl_arena *a, int constants) {
     const sl_search__lattice_list *list = &p->l->list[SL_LATTICE__FULL];
     int32_t n = 0, at = 0;

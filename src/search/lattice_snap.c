@@ -1,14 +1,13 @@
 /* lattice_snap - coefficients of a formula that holds up to the rounding of y become exact numbers.
  *
  * Under exact data a coefficient is right to ten digits and offer.c recognises it. Where y is
- * rounded it is known to its standard error, and a coefficient that is off by one of these moves
- * the others. So one becomes a number at a time, the one of which it is least likely to be chance,
- * and the others are fitted again; the formula must go on to hold in every row.
+ * rounded it is known to its standard error, and an error of one coefficient moves the others. So
+ * one coefficient at a time becomes a number, the one whose agreement is least likely by chance,
+ * and the others are fitted again; the formula must still hold in every row.
  *
- * Numbers are fractions times a root or exp of a fraction: what whole constants inside functions
- * leave outside of them, as exp(-x - 7/2) does with exp(-x). A number costs what the criterion asks
- * for it (docs/math/criterion.md), and is taken if that is less than the digits that the
- * coefficient has. */
+ * Numbers are fractions times a root or exp of a fraction: what integer constants inside functions
+ * contribute outside of them, as exp(-7/2) in exp(-x - 7/2). A number is taken if its bits by the
+ * criterion (docs/math/criterion.md) are fewer than the known digits of the coefficient. */
 #include <math.h>
 
 #include "num/num.h"
@@ -16,8 +15,8 @@
 
 enum { COLUMNS = SL_LATTICE__LINEAR, DENOMINATORS = 100, ERRORS = 4, REALS_MAX = 2 };
 
-/* A term of which fewer bits are known may be another one, and a coefficient of fewer bits that is
- * no number may stand for what another formula has instead. */
+/* With fewer than KNOWN bits of a coefficient its term may be another one; with fewer than REAL
+ * bits of one that is no exact number the formula may be another one. */
 static const double KNOWN = 7, REAL = 12;
 
 static const double FUNCTION = 14; // bits of the cheapest root or power
@@ -129,7 +128,7 @@ static bool near_number(sl_search__lattice_number *out, double v, double reach, 
 
 typedef struct snapping {
     const sl_search__lattice_linear *m;
-    bool decided[COLUMNS]; // a number, or a constant that is none
+    bool decided[COLUMNS]; // an exact number, or a constant without one
     double coefficient[COLUMNS], error[COLUMNS];
     sl_search__lattice_number number[COLUMNS];
 } snapping;

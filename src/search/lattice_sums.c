@@ -1,15 +1,15 @@
 /* lattice_sums - sums of terms by least squares, where y is rounded.
  *
- * A key of three ratios has the digits that y has of a term: next to none where the term is small
- * beside the others. All rows together have more. So here no keys meet. Terms are vectors over the
- * rows in units of y's last digit, less what the constant has of them, and a sum is found where the
- * square of what it leaves of y is what rounding leaves, 1/12 a row.
+ * A key of three ratios has next to no digits of a term that is small beside the others; all rows
+ * together have more. So no keys are used here. Terms are vectors over the rows in units of y's
+ * last digit, with the constant projected out, and a sum is a hit if its squared residual is that
+ * of rounding, 1/12 a row.
  *
  *     y = a t + b u + c f + d,  t and u of few terms, f of many
  *
- * What is left follows from dot products: those of the few with all are computed once, and a
- * further f costs a few operations. With one or two terms taken out of y and of all others before,
- * the same finds sums of four and five. */
+ * The residual follows from dot products: those of the few with all are computed once, and a
+ * further f costs a few operations. With one or two terms projected out of y and of all others, the
+ * same finds sums of four and five terms. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +18,12 @@
 
 enum { ROWS = SL_LATTICE__ROWS, CHUNK = 256, SHORT = 16, TAKEN_MAX = 2, FIXED_MAX = TAKEN_MAX + 2 };
 
-/* Where more sums leave no more than rounding, y has too few digits to tell which is right: then
- * all are dropped. */
+/* With more hits than this y has too few digits to decide between them: all are dropped. */
 enum { HITS_MAX = 4000, ROWS_LEAST = 20 };
 
 typedef double vector[ROWS];
 
-/* Dot products of the terms less those that were taken out. */
+/* Dot products of the terms modulo those that are projected out. */
 typedef struct products {
     double *with_y, *norm; // of all terms
     double *gram;          // of the first ones with all
@@ -33,22 +32,21 @@ typedef struct products {
 typedef struct sums {
     sl_lattice *l;
     const sl_search__lattice_code *code;
-    int64_t count; // terms that the last of a sum is of
-    int64_t first; // the others are of these
-    int taken;     // so many terms are taken out before two meet the last
+    int64_t count; // terms that the last one is chosen from
+    int64_t first; // the others are among these first ones
+    int taken;     // terms that are projected out before the last three
     vector *value; // of length 1, without the constant's part
     vector y;
     double limit;                           // of the squares that a sum leaves
     products *room;                         // all terms; then TAKEN_MAX for each worker
-    _Atomic int64_t *hits;                  // so many were found
+    _Atomic int64_t *hits;                  // number of hits
     double (*brief)[SHORT], brief_y[SHORT]; // of two terms
 } sums;
 
 /* ---------------------------------------------------------------- vectors ------------------- */
 
-/* v less what it has of n vectors of length 1; twice, for the sake of rounding. Answers its square.
- */
-static double take_out(double *v, const vector *basis, int n) {
+/* v less what it has of n vectors of length 1; twice, against rounding. Returns its square. */
+static double project_out(double *v, const vector *basis, int n) {
     for (int i = 0; i < 2 * n; i++) {
         const double *b = basis[i % n], c = sl_search__dot(v, b, ROWS);
         for (int r = 0; r < ROWS; r++) v[r] -= c * b[r];
@@ -74,7 +72,7 @@ static void set_values(sums *s, sl_search__lattice_code *code) {
         memset(v, 0, sizeof(vector));
         for (int r = 0; r < l->rows; r++)
             v[r] = weight[r] * sl_search__lattice_half_at(l, code[i], r);
-        const double before = sl_search__dot(v, v, ROWS), after = take_out(v, one, 1);
+        const double before = sl_search__dot(v, v, ROWS), after = project_out(v, one, 1);
         if (!(before < 1e200 && after > 1e-16 * before)) continue;
         scale(v, 1 / sqrt(after));
         code[kept++] = code[i];
@@ -83,7 +81,7 @@ static void set_values(sums *s, sl_search__lattice_code *code) {
     s->count = kept;
     s->first = first;
     for (int r = 0; r < ROWS; r++) s->y[r] = r < l->rows ? weight[r] * l->y[r] : 0;
-    const double squares = take_out(s->y, one, 1);
+    const double squares = project_out(s->y, one, 1);
     // the mean of uniform squares is 1/12, their standard deviation 0.075
     s->limit = l->rows / 12.0 + 6 * 0.075 * sqrt(l->rows) + 1e-14 * squares;
 }
@@ -108,7 +106,7 @@ static bool is_over(const sums *s, int worker) {
 
 /* ---------------------------------------------------------------- the last term ------------- */
 
-/* Terms that were taken out, or meet the last one, and orthonormal vectors of them. */
+/* Terms that are projected out or chosen before the last one, and an orthonormal basis of them. */
 typedef struct fixed {
     int n;
     int64_t term[FIXED_MAX + 1];
@@ -119,7 +117,7 @@ typedef struct fixed {
 static bool fix(fixed *f, const sums *s, int64_t term) {
     double *v = f->basis[f->n];
     memcpy(v, s->value[term], sizeof(vector));
-    const double left = take_out(v, f->basis, f->n);
+    const double left = project_out(v, f->basis, f->n);
     if (!(left > 1e-10)) return false;
     scale(v, 1 / sqrt(left));
     f->term[f->n++] = term;
@@ -137,20 +135,20 @@ static sl_status add_last(const sums *s, int worker, fixed *f, const sl_search__
         memcpy(left, s->y, sizeof left);
         const int before = f->n;
         if (!fix(f, s, from + i)) continue;
-        const bool good = take_out(left, f->basis, f->n) <= s->limit;
+        const bool good = project_out(left, f->basis, f->n) <= s->limit;
         if (good) SL_TRY(add_hit(s, worker, f->term, f->n));
         f->n = before;
     }
     return SL_OK;
 }
 
-/* All last terms behind those fixed; p is without those taken out. */
+/* All last terms behind the fixed ones; p: dot products modulo the terms that are projected out. */
 static sl_status meet(const sums *s, int worker, const products *p, fixed *f, int taken) {
     const int64_t t = f->term[taken], u = f->term[taken + 1];
     const double *gt = p->gram + t * s->count, *gu = p->gram + u * s->count;
     vector left;
     memcpy(left, s->y, sizeof left);
-    const double squares = take_out(left, f->basis, f->n);
+    const double squares = project_out(left, f->basis, f->n);
     if (squares <= s->limit) return add_hit(s, worker, f->term, f->n);
     // dot products without t have no part of it, then those of u have none
     sl_search__lattice_meeting m = { .need = squares - s->limit, .over_t = 1 / p->norm[t] };
@@ -196,7 +194,7 @@ static sl_status meet_from(const sums *s, int worker, const products *p, fixed *
     return st;
 }
 
-/* Takes terms out until so many are; t is the next. */
+/* Projects terms out until s->taken are; t is the next. */
 static sl_status take_from(const sums *s, int worker, const products *p, fixed *f, int64_t t) {
     if (f->n == s->taken) return meet_from(s, worker, p, f, t);
     const products *next = &s->room[1 + worker * TAKEN_MAX + f->n];
@@ -222,8 +220,8 @@ static sl_status take_part(int64_t begin, int64_t end, int worker, void *payload
 
 /* ---------------------------------------------------------------- two terms ----------------- */
 
-/* Of so many terms no dot products are kept. They are looked at in fewer dimensions first: a part
- * of what a sum leaves is no more than all of it. */
+/* There are too many terms here to keep dot products. They are compared in fewer dimensions first:
+ * the residual there is a lower bound. */
 static void shorten(double *out, const double *v) {
     for (int k = 0; k < SHORT; k++) {
         double sum = 0;
@@ -330,7 +328,7 @@ static int64_t choose_terms(sl_search__lattice_code *code, int64_t n, int64_t *p
     return kept;
 }
 
-/* By number of terms: so many that all but the last are of, and the last. */
+/* By number of terms: how many terms all but the last are chosen from, and the last. */
 static const struct {
     int first, last;
 } sizes[] = { [2] = { 8000, 30000 }, [3] = { 150, 30000 }, [4] = { 80, 2000 }, [5] = { 40, 1000 } };

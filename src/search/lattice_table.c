@@ -3,11 +3,10 @@
  * Open addressing, filled by all threads at once. Of halves with one key the smallest code is kept:
  * then the table's contents do not depend on the order of insertion. A word is written by compare
  * and swap, and every thread sees the word that it replaces or loses against. So of two halves with
- * one key and different tags at least one learns of the other, whatever the order: that is how a
+ * one key and different tags at least one insertion returns the other, in any order: that is how a
  * sum of two halves is found in the pass that stores them.
  *
- * A filter of 2 MB, one bit by the top of the key, answers most look-ups from the second-level
- * cache. */
+ * A filter of 2 MB, one bit by the top of the key, ends most look-ups in the second-level cache. */
 #include <string.h>
 
 #include "search/lattice_impl.h"

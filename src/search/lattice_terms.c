@@ -1,12 +1,11 @@
-/* lattice_terms - what two halves do not reach: products of three factors, sums of three and four
- * terms.
+/* lattice_terms - beyond two halves: products of three factors, sums of three and four terms.
  *
  * Factors. Halves of few constants up to a factor become a list of their own, by which inner
  * expressions are multiplied or divided once more (lattice_halves.c).
  *
  * Terms. y = a t + b u + c f + d g + e: for every t (and u) of few constants the vectors f and g
- * are reduced modulo {1, y, t, u} and hashed; two that meet are a formula. Each choice of t and u
- * has a small table of its own that stays in a thread's cache, so nothing is shared. All
+ * are reduced modulo {1, y, t, u} and hashed; two with one key are a formula. Each choice of t and
+ * u has a small table of its own that stays in a thread's cache, so nothing is shared. All
  * coefficients are free, and (x + 3) u is two terms without any constant. */
 #include <math.h>
 #include <stdlib.h>
@@ -100,10 +99,10 @@ enum { ROWS = SL_LATTICE__CHOSEN, FIXED_MAX = 2 };
 
 typedef struct terms {
     sl_lattice *l;
-    int fixed;                    // terms that are taken out besides 1 and y
+    int fixed;                    // terms that are projected out besides 1 and y
     int64_t first, simple, count; // terms that come first among the fixed, that are fixed, all
     const sl_search__lattice_code *code;
-    double *value[ROWS]; // less those at row 0, y taken out: 6 are left; 1: how much of y it was
+    double *value[ROWS]; // less those at row 0 and modulo y: 6 remain; value[1]: the part of y
     int64_t size;        // slots of a table
     uint64_t *key;       // by worker
     int32_t *term;
@@ -123,8 +122,8 @@ static void reduce(terms *t, int64_t i) {
         t->value[r][i] = (v[r] - v[0]) - (l->y[r] - l->y[0]) / step * (v[1] - v[0]);
 }
 
-/* What is left of the rows when the fixed terms are taken out too: weights of the rows in each
- * residual, by elimination with the largest pivot. Answers false where a fixed term vanishes. */
+/* Residuals modulo the fixed terms too: weights of the rows in each, by elimination with the
+ * largest pivot. Returns false where a fixed term vanishes. */
 typedef struct elimination {
     int left; // residuals: 6 - fixed
     int pivot[FIXED_MAX];
@@ -198,15 +197,15 @@ static double residual(const terms *t, const elimination *e, int row, const doub
     return v;
 }
 
-/* Two terms of one key: is y part of what makes them meet, or do they depend on each other and on
- * the fixed ones without it? */
+/* Two terms of one key: is y part of their dependence, or are they dependent with the fixed terms
+ * alone? */
 static bool needs_y(const terms *t, const elimination *e, int64_t f, int64_t g) {
     double a = residual(t, e, 1, e->weight_y, f) * residual(t, e, e->row[0], e->weight[0], g);
     double b = residual(t, e, 1, e->weight_y, g) * residual(t, e, e->row[0], e->weight[0], f);
     return fabs(a - b) > 1e-7 * (fabs(a) + fabs(b));
 }
 
-/* One choice of fixed terms at work. */
+/* The state for one choice of fixed terms. */
 typedef struct meeting {
     terms *t;
     int worker;
@@ -293,7 +292,7 @@ static sl_status meet(terms *t, int worker, const int64_t *fixed) {
     set_errors(&m);
     fill_ratios(ratio, t, &m.e, t->count);
     memset(m.key, 0, (size_t)t->size * sizeof *m.key);
-    // a sum of terms is found from its first fixed terms only: the others come behind them
+    // a sum is found from its first terms as fixed ones only: the others come behind them
     for (int64_t i = fixed[t->fixed - 1] + 1; i < t->count; i++) SL_TRY(meet_term(&m, i));
     atomic_fetch_add_explicit(&t->l->job->tried, t->count, memory_order_relaxed);
     return SL_OK;
@@ -344,7 +343,7 @@ static sl_status run_terms(terms *t, sl_arena *a) {
     return st;
 }
 
-/* Terms of a sum: no sums, and products of three factors only where they have so few constants. */
+/* Terms of a sum: no sums, and products of three factors only with at most `triples` constants. */
 static int64_t choose_terms(sl_search__lattice_code *code, int64_t n, int triples) {
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++) {

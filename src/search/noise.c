@@ -1,13 +1,13 @@
-/* noise - the search where y has errors and exact keys say nothing.
+/* noise - the search where y has errors, so that exact keys do not match.
  *
  * Terms of the store are compared by what they and T(y) leave outside a span of columns that are
  * free (noise_span.c), one, two and three at a time (noise_screen.c). The best thousands of each
- * family are fitted in all rows in the space of y and their exponents and coefficients made simple
- * numbers as long as that shortens the description (noise_candidate.c); the best few of these, and
- * the best of each size, are offered as formulas.
+ * family are fitted in all rows in the space of y and their exponents and coefficients rounded to
+ * simple numbers while that shortens the description (noise_candidate.c); the best few of these,
+ * and the best of each size, are offered as formulas.
  *
- * Screening sees a few dozen rows and a crude transform of y, so it must let many through: at 10
- * percent of noise the true formula is often some hundreds of places down. Fits are what decide. */
+ * Screening uses a few dozen rows and a crude transform of y, so many candidates must pass: at 10
+ * percent of noise the true formula often has rank some hundred. The fits decide. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -73,7 +73,7 @@ static const struct family {
 
 /* ---------------------------------------------------------------- opening ------------------- */
 
-/* Does T(y) have a value that may be inverted? Even powers lose the sign of y. */
+/* Is T defined and invertible on y? Even powers lose the sign of y. */
 static bool fits_family(const sl_search__job *j, const struct family *f) {
     int base = sl_search__noise_span_base(j, f->side, f->degree);
     if (base > SL_NOISE__COLUMNS - SL_NOISE__TERMS || base > j->rows.rows - 3) return false;
@@ -225,7 +225,7 @@ static sl_status gather_candidates(list *l, state *s, const sl_search__noise_eff
 
 /* ---------------------------------------------------------------- offers -------------------- */
 
-/* Nearly the same sum of squares at nearly the same price is the same formula found twice. */
+/* Nearly equal sum of squares and price: taken for the same formula found twice. */
 static bool is_repeated(const sl_search__noise_outcome *o, sl_search__noise_outcome *const *chosen,
                         int n) {
     for (int k = 0; k < n; k++) {
@@ -277,7 +277,7 @@ static sl_status offer(state *s, const sl_search__noise_outcome *o, int level) {
     return st;
 }
 
-/* One step of a fit is enough to tell which candidates matter. Those are fitted to the end. */
+/* One step of a fit is enough to select candidates. Those are fitted to the end. */
 static sl_status fit_closely(state *s, sl_search__noise_outcome *outcome,
                              sl_search__noise_outcome **chosen, int n) {
     sl_search__noise_candidate *again = sl_malloc((size_t)n, sizeof *again);
@@ -324,8 +324,8 @@ static uint64_t hash_of_best(const sl_search__job *j) {
     return best ? sl_expr_hash(best->fit.expr) | 1 : 0;
 }
 
-/* A formula that leaves nothing but noise, and that a whole level of further candidates has not
- * bettered, ends the search. `before`: hash of the best one before this level. */
+/* Ends the search if the best formula leaves nothing but noise and was already the best before this
+ * level. `before`: hash of the best one then. */
 static sl_status end_if_found(state *s, uint64_t before) {
     sl_search__job *j = s->parts.j;
     const sl_search_formula *best = best_of(j);
@@ -352,9 +352,9 @@ static sl_status run_level(bool *more, void *payload, int level) {
     *more = level + 1 < SL_LEN(efforts) && !j->o->exact_only;
     if (j->o->exact_only) return SL_OK;
     SL_GO(gather_candidates(&l, s, &efforts[level]));
-    int64_t wanted = (int64_t)l.n * (int64_t)(sizeof *outcome + 8 * (size_t)s->parts.rows);
-    if (!sl_search__reserve(j, wanted)) goto done;
-    bytes = wanted;
+    int64_t needed = (int64_t)l.n * (int64_t)(sizeof *outcome + 8 * (size_t)s->parts.rows);
+    if (!sl_search__reserve(j, needed)) goto done;
+    bytes = needed;
     outcome = sl_malloc((size_t)l.n, sizeof *outcome);
     if (!outcome) {
         st = sl_fail_memory((size_t)l.n, sizeof *outcome, "fits of the search under noise");

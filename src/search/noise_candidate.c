@@ -1,4 +1,4 @@
-/* Candidates in all rows: columns of their terms, signs, fit and simple coefficients. */
+/* Candidates in all rows: columns of their terms, signs, fit and simplified coefficients. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
  * the sum of 2^-bits over all terms is about 1, as of a code. */
 static const double TERM_BITS = 12;
 
-/* Columns of rows that a thread has to work in: scale, weights and predictions, and the fit's. */
+/* Scratch columns of a thread: scale, weights, predictions, and those of the fit. */
 enum { ROOM = 3 + SL_NOISE__SCRATCH };
 
 typedef struct work {
@@ -89,7 +89,7 @@ static sl_status fill_columns(int64_t begin, int64_t end, int worker, void *payl
     (void)worker;
     for (int64_t k = begin; k < end; k++) {
         sl_search__noise_column *c = &w->column[k];
-        sl_term term = p->terms[c->side].term[c->at];
+        sl_store_term term = p->terms[c->side].term[c->at];
         const sl_node *e;
         double probe[SL_NOISE__PROBES + 8];
         c->value = w->block + k * p->rows;
@@ -97,7 +97,7 @@ static sl_status fill_columns(int64_t begin, int64_t end, int worker, void *payl
         sl_arena_rewind(&arena, 0);
         bool known = sl_search_store_value(probe, &c->rate, p->store, term);
         SL_GO(sl_search_store_expr(&e, &arena, p->store, term));
-        // the logarithm at once: the exponential may be beyond any number
+        // the logarithm directly: the exponential may overflow
         bool exponential = c->rate && e->op == SL_OP_EXP;
         if (exponential) e = e + 1;
         SL_GO(sl_expr_eval(c->value, &arena, e, p->j->columns, p->rows, NULL));
@@ -116,8 +116,8 @@ done:
 
 /* ---------------------------------------------------------------- models -------------------- */
 
-/* Which signs of factors the sign of y follows: of all choices the one that agrees with most of y.
- * sign[i] := the product of those signs times the overall one. */
+/* Which factors' signs determine the sign of y: the choice that agrees with most rows. sign[i] :=
+ * the product of those signs times the overall one. */
 typedef struct signs {
     int n;
     const double *column[SL_DATA_MAX_INPUTS]; // inputs of both signs
@@ -252,8 +252,8 @@ static bool sum_model(sl_search__noise_model *m, double *scale, sl_search__noise
 /* ---------------------------------------------------------------- the fit ------------------- */
 
 static const double RELATIVE_BITS = 1; // of errors that are relative, as in fit/describe.c
-/* Relative errors are looked at where residuals as they are make them no worse by more than so many
- * bits a row. */
+/* Relative errors are tried where the present residuals make them worse by at most this many bits a
+ * row. */
 static const double RELATIVE_SLACK = 0.1;
 
 /* weight[] := 1/|mu|, of geometric mean 1; false where errors relative to mu are much worse an

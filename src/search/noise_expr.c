@@ -57,8 +57,8 @@ static const sl_node *power(builder *b, const sl_node *base, sl_rat exponent) {
     return sl_expr_pow(b->a, base, exponent);
 }
 
-/* base^exponent where base has one sign: of -base if that is negative and the exponent is not
- * whole. */
+/* base^exponent where base has one sign: of -base if that is negative and the exponent is not an
+ * integer. */
 static const sl_node *real_power(builder *b, const sl_node *base, bool negative, double exponent,
                                  bool fixed) {
     sl_rat r = rational(exponent);
@@ -93,11 +93,11 @@ static const sl_node *exponential(builder *b, const sl_node *e, double rate, boo
     return argument ? sl_expr_fn(b->a, SL_OP_EXP, argument) : NULL;
 }
 
-/* A base's sign times |base|^p is base^p for whole p; where |base|^p was fitted with p whole but of
- * the other parity, the kinds of noise_simplify.c have not allowed it. */
+/* A base's sign times |base|^p is base^p for integer p; where |base|^p was fitted with p whole but
+ * of the other parity, the kinds of noise_simplify.c have not allowed it. */
 static sl_status product_term(builder *b, int t, double exponent, bool fixed, int *sign) {
     const sl_search__noise_terms *terms = &b->p->terms[SL_SIDE_PRODUCT];
-    sl_term term = terms->term[b->o->candidate.at[t]];
+    sl_store_term term = terms->term[b->o->candidate.at[t]];
     double probe[SL_NOISE__PROBES + 8];
     const sl_node *e;
     bool rate;
@@ -201,9 +201,9 @@ static const sl_node *invert(builder *b, const sl_node *eta, const sl_node *fact
     return e && b->o->sign < 0 ? times(b, sl_expr_int(b->a, -1), e) : e;
 }
 
-/* *out := f^(power/2), of -f where f is negative and the power is not whole. */
+/* *out := f^(power/2), of -f where f is negative and the power is not an integer. */
 static sl_status factor_power(const sl_node **out, builder *b) {
-    sl_term term = b->p->terms[SL_SIDE_PRODUCT].term[b->o->candidate.at[0]];
+    sl_store_term term = b->p->terms[SL_SIDE_PRODUCT].term[b->o->candidate.at[0]];
     double probe[SL_NOISE__PROBES + 8];
     bool rate, real = sl_search_store_value(probe, &rate, b->p->store, term);
     const sl_node *e;

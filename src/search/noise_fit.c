@@ -6,8 +6,8 @@
  * times the old ones: m x m normal equations, the same that the choice of simple coefficients works
  * on (noise_simplify.c).
  *
- * Normal equations square the condition number. Columns are scaled to unit length first, and what
- * is fitted here is fitted once more by fit/ before anyone sees it. */
+ * Normal equations square the condition number. Columns are scaled to unit length first, and fit/
+ * fits the result once more before it is reported. */
 #include <math.h>
 
 #include "search/noise_impl.h"
@@ -15,7 +15,7 @@
 typedef sl_search__noise_equations equations;
 
 /* mu = m(eta) and its derivative. Outside the domain roots are those of a small positive number:
- * the fit may pass there, the answer is looked at again in all rows. */
+ * the fit may pass there, the result is verified in all rows. */
 static inline void respond(double *mu, double *slope, sl_search__noise_link link, double eta) {
     const double small = 1e-12;
     double u;
@@ -34,7 +34,7 @@ static inline void respond(double *mu, double *slope, sl_search__noise_link link
     }
 }
 
-/* T(y) and by how much an error of y is larger there; false where it has no value. */
+/* T(y) and its derivative; false where T is not defined. */
 static inline bool transform(double *t, double *slope, sl_search__noise_link link, double y) {
     switch (link) {
     case SL_NOISE__LOG: *t = sl_log(y), *slope = 1 / y; return y > 0;

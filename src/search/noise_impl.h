@@ -27,11 +27,11 @@ typedef enum sl_search__noise_link {
     SL_NOISE__LINK_COUNT
 } sl_search__noise_link;
 
-/* What the coefficient of a column may become, and for how many bits. */
+/* The values that the coefficient of a column may take, and their prices. */
 typedef enum sl_search__noise_kind {
     SL_NOISE__FACTOR,      // logarithm of a factor: free, or 0 for a factor of 1
     SL_NOISE__COEFFICIENT, // of a term of a sum: free, 1, -1, or 0 for no such term
-    SL_NOISE__EXPONENT,    // rational, of small denominator; dear where it is not
+    SL_NOISE__EXPONENT,    // rational, of small denominator; expensive otherwise
     SL_NOISE__ODD,         // of a base of both signs whose sign counts: 1, -1, 3, -3
     SL_NOISE__EVEN,        // of a base of both signs whose sign does not: 0, 2, -2
     SL_NOISE__RATE,        // factor of the argument of exp: free or rational, not 0
@@ -58,17 +58,17 @@ typedef struct sl_search__noise_fit {
     double price; // of these the coefficients' and columns'
 } sl_search__noise_fit;
 
-/* Rows that work of one thread needs for models of so many rows: 4 columns of them. */
+/* Scratch columns of a fit. */
 #define SL_NOISE__SCRATCH 4
 
-/* Coefficients of least squares in the space of y, those that are fixed left alone: a weighted
- * linear fit of T(y) where `start`, then at most `steps` steps of Gauss and Newton, never
- * uphill. */
+/* Least-squares coefficients in the space of y, fixed ones unchanged: a weighted linear fit of T(y)
+ * where `start`, then at most `steps` Gauss-Newton steps, each of which lowers the sum of
+ * squares. */
 void sl_search__noise_fit_run(sl_search__noise_fit *f, const sl_search__noise_model *m, bool start,
                               int steps, double *scratch);
 
-/* Makes coefficients simple numbers, or drops their columns, as long as the description gets
- * shorter; then fits the others again, by at most `steps`. */
+/* Rounds coefficients to simple numbers, or drops their columns, while that shortens the
+ * description; then fits the others again, by at most `steps` steps. */
 void sl_search__noise_simplify(sl_search__noise_fit *f, const sl_search__noise_model *m, int steps,
                                double *scratch);
 
@@ -81,7 +81,7 @@ typedef struct sl_search__noise_equations {
     double right[SL_NOISE__COLUMNS];
 } sl_search__noise_equations;
 void sl_search__noise_equations_at(sl_search__noise_equations *e, const sl_search__noise_model *m,
-                            const sl_search__noise_fit *f, double *scratch);
+                                   const sl_search__noise_fit *f, double *scratch);
 
 /* mu[] := the model's y by row. */
 void sl_search__noise_predict(double *mu, const sl_search__noise_model *m,
@@ -99,7 +99,7 @@ double sl_search__noise_price(sl_search__noise_kind kind, double value, double e
 extern const sl_search__method sl_search__noise;
 
 #define SL_NOISE__PROBES 64 // rows that terms are compared at
-#define SL_NOISE__DIMS 48   // of what is left of them, at most
+#define SL_NOISE__DIMS 48   // of the complement of a span there, at most
 
 /* A family of models: its link, and the columns that every model of it may have. A product has 1
  * and log|x_i|, a sum monomials of low degree. Terms are compared outside the span of these. */
@@ -121,14 +121,14 @@ typedef struct sl_search__noise_span {
 /* Over the first rows of the job; columns and projector in the arena. dims is 0 where too few
  * rows are left, or y is inside the span. */
 SL_NODISCARD sl_status sl_search__noise_span_make(sl_search__noise_span *out, sl_arena *a,
-                                           const sl_search__job *j, const double *weight,
-                                           sl_side side, sl_search__noise_link link, int degree,
-                                           int stride);
+                                                  const sl_search__job *j, const double *weight,
+                                                  sl_side side, sl_search__noise_link link,
+                                                  int degree, int stride);
 /* How many columns it would have. */
 int sl_search__noise_span_base(const sl_search__job *j, sl_side side, int degree);
 
-/* q[0 .. dims) := what is left of values at the probes, scaled to unit length; false where nothing
- * is. */
+/* q[0 .. dims) := the projection of values at the probes, scaled to unit length; false where it is
+ * 0. */
 bool sl_search__noise_project(float *q, const sl_search__noise_span *s, const double *value);
 
 /* ---------------------------------------------------------------- terms and candidates ------ */
@@ -137,7 +137,7 @@ bool sl_search__noise_project(float *q, const sl_search__noise_span *s, const do
  * side. */
 typedef struct sl_search__noise_terms {
     int n, room, stride;
-    sl_term *term;
+    sl_store_term *term;
     float *cost;
     double *value;   // stride each
     int *order;      // by cost
@@ -145,14 +145,14 @@ typedef struct sl_search__noise_terms {
 } sl_search__noise_terms;
 
 /* Terms of a side, whole levels of the store until there are `want`; further calls with a larger
- * want go on where the last one ended. Terms that are not real at a probe are left out. */
+ * want go on where the last one ended. Terms that are not finite at a probe are left out. */
 SL_NODISCARD sl_status sl_search__noise_terms_gather(sl_search__noise_terms *t, sl_search__job *j,
                                                      sl_store *s, sl_side side, int want);
 void sl_search__noise_terms_clear(sl_search__noise_terms *t, sl_search__job *j);
 
-/* A model to be fitted: terms of the store (places in sl_search__noise_terms); or a monomial z such that
- * y^p z is in the span (place in the store's list; -1: none); or a term f of products such that
- * y f^(-power/2) is in the span of a sum. The smaller score the better. */
+/* A model to be fitted: terms of the store (places in sl_search__noise_terms); or a monomial z such
+ * that y^p z is in the span (place in the store's list; -1: none); or a term f of products such
+ * that y f^(-power/2) is in the span of a sum. The smaller score the better. */
 typedef struct sl_search__noise_candidate {
     double score;
     int span, n;
@@ -173,8 +173,7 @@ typedef struct sl_search__noise_top {
 void sl_search__noise_top_add(sl_search__noise_top *t, const sl_search__noise_candidate *c);
 void sl_search__noise_top_finish(sl_search__noise_top *t); // sorted; nothing is added after that
 
-/* How much of each: terms alone, pairs among the first so many terms, and how many of the best are
- * kept. */
+/* Work of a level: terms, terms that pairs are made of, and how many of the best are kept. */
 typedef struct sl_search__noise_effort {
     int terms, pair_terms, keep_one, keep_two, keep_three, triple_pairs;
     int monomials, factors; // that polynomials are multiplied by
@@ -208,7 +207,7 @@ typedef struct sl_search__noise_parts {
 typedef struct sl_search__noise_column {
     int at;       // place in terms
     sl_side side;
-    bool real;    // in all rows
+    bool real;    // finite in all rows
     bool rate;    // logarithm of an exponential: its coefficient is a rate
     int sign;     // of the term: 1, -1, 0 for both
     double *value;
@@ -224,8 +223,8 @@ typedef struct sl_search__noise_outcome {
     uint32_t odd;
 } sl_search__noise_outcome;
 
-/* out[0 .. n) := candidates fitted by so many steps and made simple, on all threads; those that
- * cannot be have infinite bits. */
+/* out[0 .. n) := candidates fitted by `steps` steps, coefficients simplified, on all threads; those
+ * that cannot be have infinite bits. */
 SL_NODISCARD sl_status sl_search__noise_fit_all(sl_search__noise_outcome *out,
                                                 const sl_search__noise_parts *p,
                                                 const sl_search__noise_candidate *candidate, int n,
@@ -233,17 +232,17 @@ SL_NODISCARD sl_status sl_search__noise_fit_all(sl_search__noise_outcome *out,
 
 int sl_search__noise_outcome_cmp(const void *a, const void *b); // by bits
 
-/* *out := do residuals of neighbouring rows go together, more than independent ones would with that
- * probability? fitted: the formula's values. */
+/* *out := are residuals of neighbouring rows correlated, at that significance? fitted: the
+ * formula's values. */
 SL_NODISCARD sl_status sl_search__noise_has_structure(bool *out, const double *r,
-                                               const double *const *x, int inputs,
-                                               const double *fitted, int n, double probability,
-                                               sl_arena *scratch);
+                                                      const double *const *x, int inputs,
+                                                      const double *fitted, int n,
+                                                      double probability, sl_arena *scratch);
 /* *out := may a formula within the noise end the search? y of six digits and more may have been
- * computed, and a wrong formula may leave something that passes for noise. There the answer is yes only for few
- * constants, and residuals without doubt: the search that goes on loses nothing but time. */
+ * computed, and the residual of a wrong formula may pass for noise. Then few constants and
+ * residuals that are clearly noise are required; otherwise the search continues. */
 SL_NODISCARD sl_status sl_search__noise_is_certain(bool *out, const sl_search__job *j,
-                                            const sl_search_formula *f);
+                                                   const sl_search_formula *f);
 
 /* An outcome as an expression with free constants of these values. */
 SL_NODISCARD sl_status sl_search__noise_expr(const sl_node **out, double *value, int *params,

@@ -1,17 +1,16 @@
 /* Does a formula leave nothing but noise?
  *
- *   sigma known       its chi-square is one that noise of that size gives in all but one case in a
- *                     thousand
- *   not known         residuals, divided by the formula's value where errors are relative, have no
- *                     structure: those of neighbouring rows are as likely of equal as of opposite
- *                     sign. Neighbours are nearest in the inputs, in all of them and in each one
- *                     alone, and in the formula's value: where y is a function of one combination
- *                     of inputs, so is what a wrong function of it leaves. The statistic is the
- * mean product of a residual and its neighbour's, judged against its standard deviation for
- * independent ones. Nor do they follow a polynomial of second degree. Where y has few digits it is
- * enough that residuals are no larger than its rounding and that of the inputs makes them
+ * sigma known: its chi-square is within what noise of that size gives in all but one case in a
+ * thousand.
  *
- * and either way it must not be chance: evidence of at least SL_NOISE__EVIDENCE bits. */
+ * sigma not known: residuals, divided by the formula's value where errors are relative, have no
+ * structure. Products of residuals of neighbouring rows have mean 0, measured against the standard
+ * deviation for independent ones. Neighbours are nearest in all inputs, in each input alone, and in
+ * the formula's value: where y is a function of one combination of inputs, so is the residual of a
+ * wrong function of it. Nor do residuals follow a polynomial of second degree. Where y has few
+ * digits it is enough that residuals are no larger than its rounding and that of the inputs.
+ *
+ * Either way the formula needs evidence of at least SL_NOISE__EVIDENCE bits. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,7 +18,7 @@
 #include "search/noise_impl.h"
 
 static const double PROBABILITY = 1e-3;
-enum { ROWS_MAX = 1000 }; // that neighbours are looked for among
+enum { ROWS_MAX = 1000 }; // rows in which neighbours are searched
 
 typedef struct residual {
     double key;
@@ -239,7 +238,7 @@ static bool is_normal(const double *r, int n, double probability) {
     return sl_num_chi2_tail(n / 6.0 * (skewness * skewness + excess * excess / 4), 2) > probability;
 }
 
-/* Has it a constant that is nearly a simple fraction? The true one may be that. */
+/* Is a constant nearly a simple fraction? The true constant may be that fraction. */
 static bool has_nearly_simple(const sl_fit *f) {
     static const double NEARLY = 1e-5;
     enum { DENOMINATORS = 12 };

@@ -1,5 +1,5 @@
-/* What becomes of a formula that leaves something of y: fitted in all rows of the table, made of
- * exact numbers where that shortens the description, and kept if it belongs to the front. */
+/* Offers of formulas that are not exact: fitted in all rows of the table, constants rounded to
+ * exact numbers where that shortens the description, kept if on the front. */
 #include <math.h>
 
 #include "search/search_impl.h"
@@ -109,7 +109,7 @@ done:
     return st;
 }
 
-static const double READABLE = 3; // bits that a form may cost because people write it so
+static const double READABLE = 3; // bits that the conventional form may cost more
 
 /* The same formula in a shorter form, such as a*sqrt(b) for sqrt(a^2*b) where a is positive. */
 static sl_status shorten(sl_fit *fit, sl_bits *bits, sl_search__job *j) {
@@ -123,7 +123,7 @@ static sl_status shorten(sl_fit *fit, sl_bits *bits, sl_search__job *j) {
     return SL_OK;
 }
 
-/* Is there a kept formula of no more bits of its own that leaves no more? */
+/* Does a kept formula of no more bits leave no more? */
 static bool is_beaten(const sl_search__job *j, const sl_bits *b) {
     double own = b->total - b->data;
     for (int k = 0; k < j->n_kept; k++) {
@@ -133,7 +133,7 @@ static bool is_beaten(const sl_search__job *j, const sl_bits *b) {
     return false;
 }
 
-static bool is_worth_keeping(const sl_search__job *j, const sl_search_formula *f) {
+static bool is_candidate(const sl_search__job *j, const sl_search_formula *f) {
     bool real = isfinite(f->bits.total) && isfinite(f->fit.r2);
     return real && !sl_search__is_known(j, f) && !is_beaten(j, &f->bits);
 }
@@ -150,9 +150,9 @@ sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, const sl_node *e
     SL_TRY(sl_search__to_all(&whole, a, j, e));
     SL_TRY(fit_and_snap(&f.fit, &f.bits, j, whole, value, params));
     bool fits = true;
-    if (is_worth_keeping(j, &f)) SL_TRY(shorten(&f.fit, &f.bits, j));
-    if (is_worth_keeping(j, &f)) SL_TRY(sl_search__fits_size(&fits, a, j, f.fit.expr));
-    if (!fits || !is_worth_keeping(j, &f)) {
+    if (is_candidate(j, &f)) SL_TRY(shorten(&f.fit, &f.bits, j));
+    if (is_candidate(j, &f)) SL_TRY(sl_search__fits_size(&fits, a, j, f.fit.expr));
+    if (!fits || !is_candidate(j, &f)) {
         sl_arena_rewind(a, mark);
         return SL_OK;
     }

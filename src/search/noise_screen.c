@@ -2,7 +2,7 @@
  *
  * Terms and T(y) are vectors of a few dozen dimensions of unit length. One term leaves 1 - (f.y)^2
  * of y; a pair is known from f.g, f.y and g.y (noise_kernels.h); a triple is a third term for one
- * of the best pairs, both taken out of all others. A score is dims/2 log2(what is left) + the
+ * of the best pairs, both projected out of all others. A score is dims/2 log2(residual) + the
  * terms' bits.
  *
  * Pairs are cut into blocks of terms, each with a list of its own, merged in order: the same for
@@ -18,7 +18,7 @@ typedef struct screen {
     const sl_search__noise_terms *t;
     const sl_search__noise_effort *e;
     int span;
-    int n;       // terms that stick out of the span and are unlike those before them
+    int n;       // distinct terms outside of the span
     int *at;     // place in t of each
     float *q;    // dims each
     float *y;    // q.target
@@ -27,16 +27,17 @@ typedef struct screen {
     int tiles;
     sl_search__noise_top *block; // of pairs, by tile
     sl_search__noise_pairs_fn pairs;
-    double unit;  // bits of all of T(y)
-    float *worth; // 2^(-2 bits/dims) of each term: the part of y that its bits are worth
+    double unit; // bits of all of T(y)
+    float
+        *worth; // 2^(-2 bits/dims) of each term: the factor of y's residual that pays for its bits
 } screen;
 
-/* What few dimensions can tell. Errors of y are taken for at least 2^-RESOLUTION of it: then a
- * dimension that a model leaves free holds so many bits, and the choice among 2^k models uses up k
- * of them. SL_NOISE__EVIDENCE have to remain: a choice that leaves fewer finds only chance. */
+/* The information in few dimensions. Errors of y are assumed to be at least 2^-RESOLUTION of it:
+ * then each dimension that a model leaves free holds RESOLUTION bits, and the choice among 2^k
+ * models uses k of them. SL_NOISE__EVIDENCE bits must remain, or the choice is chance. */
 static const double RESOLUTION = 8;
 
-/* log2 of how many models with so many terms may be compared. */
+/* log2 of how many models with that many terms may be compared. */
 static double choice_bits(int dims, int terms) {
     return RESOLUTION * (dims - terms) - SL_NOISE__EVIDENCE;
 }
@@ -74,7 +75,7 @@ static sl_status project_terms(int64_t begin, int64_t end, int worker, void *pay
     return SL_OK;
 }
 
-/* A direction, its sign left out, rounded: equal for terms that are the same modulo the span. */
+/* A rounded direction without its sign: equal for terms that are equal modulo the span. */
 static uint64_t direction(const float *q, int dims) {
     int32_t cell[8] = { 0 };
     int n = SL_MIN(dims, 8);
@@ -84,7 +85,7 @@ static uint64_t direction(const float *q, int dims) {
     return sl_hash(cell, sizeof cell, 0) | 1;
 }
 
-/* Keeps terms that are outside the span and unlike those before them, in order of cost. */
+/* Keeps distinct terms outside the span, in order of cost. */
 static void keep_distinct(screen *c, const float *raw, const bool *outside, uint64_t *slot,
                           size_t slots) {
     int dims = c->s->dims;
@@ -152,7 +153,7 @@ static void make_tiles(screen *c) {
     }
 }
 
-/* A block's list, and the part of y that a pair of no bits may leave at most to be kept there. */
+/* A block's list, and the largest residual with which a pair of 0 bits is kept there. */
 typedef struct block {
     sl_search__noise_top *top;
     double worst, most; // `most` is that for this score

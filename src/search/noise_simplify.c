@@ -8,7 +8,8 @@
  *
  * Bits: of residuals, n/2 log2(rss/n) or chi-square where sigma is known; of coefficients, the
  * table below. A free number costs the digits that its standard error leaves, at least log2(n)/2,
- * as in fit/price.c; exponents of laws are small rationals, so a free exponent has to earn more. */
+ * as in fit/price.c; exponents of laws are small rationals, so a free exponent costs a
+ * surcharge. */
 #include <math.h>
 
 #include "search/noise_impl.h"
@@ -32,7 +33,7 @@ static const simple_value factors[] = { { 0, 1 } };
 static const struct {
     const simple_value *values;
     int n;
-    double dear; // bits of a free number beyond its precision
+    double surcharge; // bits of a free number beyond its precision
 } tables[] = {
     [SL_NOISE__FACTOR] = { factors, SL_LEN(factors), 1 },
     [SL_NOISE__COEFFICIENT] = { coefficients, SL_LEN(coefficients), 2 },
@@ -52,7 +53,7 @@ double sl_search__noise_price(sl_search__noise_kind kind, double value, double e
     // the error of a logarithm is a part of the factor
     double digits = log2(kind == SL_NOISE__FACTOR ? 1 / error : fabs(value) / error);
     double least = 0.5 * log2(rows);
-    return (digits > least ? SL_MIN(digits, most) : least) + tables[kind].dear;
+    return (digits > least ? SL_MIN(digits, most) : least) + tables[kind].surcharge;
 }
 
 double sl_search__noise_residual_bits(const sl_search__noise_model *m, double rss) {
@@ -185,9 +186,9 @@ static void count_bits(sl_search__noise_fit *f, const sl_search__noise_model *m,
     if (!isfinite(f->bits)) f->bits = INFINITY;
 }
 
-/* Steps as long as there are any. A step that looks best at first may stand in the way of a better
- * end, as a needless column with a coefficient of 1 does: with drop_first columns go as long as
- * that shortens the description, before others become simple. */
+/* Greedy steps until none shortens the description. A greedy step may prevent a better result, as
+ * fixing the coefficient of a needless column at 1 does: with drop_first, columns are dropped
+ * first, then coefficients simplified. */
 static void walk(sl_search__noise_equations *e, const sl_search__noise_model *m,
                  sl_search__noise_fit *f, bool drop_first) {
     for (int drop = drop_first; drop >= 0; drop--) {

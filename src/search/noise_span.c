@@ -1,5 +1,5 @@
-/* Spans: the columns that every model of a family may have for nothing, and the projector onto what
- * is left of a few rows without them.
+/* Spans: the free columns of a family of models, and the projector onto their orthogonal complement
+ * at a few rows.
  *
  * An error of y is 1/|dT/dy| times smaller in T(y); rows are weighted by the inverse, so that an
  * error counts alike in every row and family. The weights use the noisy y itself: good enough to
@@ -111,8 +111,8 @@ static bool orthogonalise(double (*basis)[SL_NOISE__PROBES], int n, const double
     return true;
 }
 
-/* Rows of the projector: random directions outside the weighted columns. Random, because fewer of
- * them than there are would else see some rows only. */
+/* Rows of the projector: random directions outside the weighted columns. Random, because a subset
+ * of a fixed basis would cover only some rows. */
 static void make_projector(sl_search__noise_span *s) {
     double basis[SL_NOISE__PROBES + 1][SL_NOISE__PROBES], w[SL_NOISE__PROBES];
     int n = 0, inside;

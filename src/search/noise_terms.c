@@ -5,7 +5,7 @@
 #include "search/noise_impl.h"
 
 static int64_t bytes_of(int room, int stride) {
-    return (int64_t)room * (int64_t)(sizeof(sl_term) + sizeof(float) + sizeof(int) +
+    return (int64_t)room * (int64_t)(sizeof(sl_store_term) + sizeof(float) + sizeof(int) +
                                      (size_t)stride * sizeof(double));
 }
 
@@ -15,11 +15,11 @@ void sl_search__noise_terms_clear(sl_search__noise_terms *t, sl_search__job *j) 
     *t = (sl_search__noise_terms){ 0 };
 }
 
-/* Room for so many terms; *enough: false where max_memory does not allow it. */
+/* Room for that many terms; *enough: false where max_memory does not allow it. */
 static sl_status grow(bool *enough, sl_search__noise_terms *t, sl_search__job *j, int room) {
     *enough = sl_search__reserve(j, bytes_of(room, t->stride));
     if (!*enough) return SL_OK;
-    sl_term *term = sl_realloc(t->term, (size_t)room, sizeof *term);
+    sl_store_term *term = sl_realloc(t->term, (size_t)room, sizeof *term);
     if (term) t->term = term;
     float *cost = sl_realloc(t->cost, (size_t)room, sizeof *cost);
     if (cost) t->cost = cost;
@@ -110,7 +110,7 @@ static int by_cost(const void *a, const void *b) {
     return p->at - q->at;
 }
 
-/* order[] := all terms, the cheap ones first: a level lists one family after the other. */
+/* order[] := all terms by cost: a level lists one family after the other. */
 static sl_status make_order(sl_search__noise_terms *t) {
     priced *all = sl_malloc((size_t)t->n, sizeof *all);
     int *order = sl_realloc(t->order, (size_t)t->n, sizeof *order);

@@ -1,10 +1,10 @@
-/* offer - what becomes of a formula that a method has found.
+/* offer - verification of a formula that a method has found.
  *
- * It is put into the variables of the whole table and looked at in every row. Constants that are
- * exact numbers to within rounding become so (fit.h) where the formula stays exact. Then it is
+ * The formula is written in the variables of the table and evaluated in every row. Constants that
+ * are exact numbers to within rounding become so (fit.h) where the formula stays exact. Then it is
  * judged by the project's criterion: description length, and evidence, the bits that the data hold
- * beyond those of the formula and of the search that found it. Few rows and many constants leave
- * none: such a formula is dropped however well it fits. */
+ * beyond those of the formula and of the search that found it. Without evidence, as with few rows
+ * and many constants, a formula is dropped however well it fits. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,22 +18,21 @@ static const double EVIDENCE_LEAST = 16;
 /* A formula is exact where it differs from y by no more than this many units of y's precision; sums
  * that cancel and constants that were fitted cost some digits. */
 static const double EXACT_UNITS = 0x1p19;
-/* Where y itself was rounded to a precision worse than ROUNDED, a formula is exact that differs
- * from it nowhere by more than so many units of its last digit: half a unit is rounding, and
- * constants that were fitted to rounded numbers cost the rest. */
+/* Where y itself was rounded to a precision worse than ROUNDED, a formula is exact if it differs
+ * from y by at most ROUNDED_UNITS units of the last digit in every row: half a unit is rounding,
+ * the rest comes from constants fitted to rounded numbers. */
 static const double ROUNDED = 0x1p-44, ROUNDED_UNITS = 0.8;
 
-/* A constant that was fitted to exact data is right to ten digits or more. If so many of them agree
- * with a simple number it is that number with near certainty: there are about a hundred thousand.
- */
+/* A constant that was fitted to exact data is right to ten digits or more. If ten digits agree with
+ * a simple number, of which there are about a hundred thousand, chance is next to impossible. */
 static const double CLOSE = 1e-9; // relative
 
 enum { PARAMS_MAX = SL_FIT_MAX_PARAMS };
 
-typedef struct judged {
+typedef struct row_check {
     double worst; // largest error, in parts of |y| + small_size, or in units of the last digit
     double r2;
-} judged;
+} row_check;
 
 /* ---------------------------------------------------------------- rows ---------------------- */
 
@@ -45,8 +44,8 @@ static double rms(const double *y, int64_t n) {
     return most * sqrt(sum / (double)n);
 }
 
-/* Errors are told in parts of |y| plus this, so that sums may cancel where y is next to 0. A few
- * huge rows do not excuse all others: it is bounded by the typical size of y as well. */
+/* Errors are relative to |y| plus this, so that sums may cancel where y is next to 0. It is bounded
+ * by the typical size of y, so that a few large rows do not hide errors in the others. */
 static double small_size(const sl_problem *p) {
     static const double OF_RMS = 1e-3, OF_TYPICAL = 1e3;
     double sum = 0;
@@ -71,15 +70,15 @@ static double unit_of(const sl_search__job *j, int64_t i) {
     return least;
 }
 
-static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, const sl_node *e,
-                       const double *value) {
+static sl_status check_rows(row_check *out, sl_arena *scratch, const sl_search__job *j,
+                            const sl_node *e, const double *value) {
     const sl_problem *p = j->all;
     size_t mark = sl_arena_mark(scratch);
     double *got = sl_arena_alloc(scratch, (size_t)p->rows * sizeof *got);
     if (!got) return sl_fail_memory((size_t)p->rows, sizeof *got, "the values of a formula");
     SL_TRY(sl_expr_eval(got, scratch, e, p->x, p->rows, value));
     double size = small_size(p);
-    *out = (judged){ .r2 = sl_num_r2(got, p->y, p->rows) };
+    *out = (row_check){ .r2 = sl_num_r2(got, p->y, p->rows) };
     for (int64_t i = 0; i < p->rows; i++) {
         double error = fabs(got[i] - p->y[i]), part = 0;
         if (error != 0) part = error / (is_rounded(j) ? unit_of(j, i) : fabs(p->y[i]) + size);
@@ -90,7 +89,7 @@ static sl_status judge(judged *out, sl_arena *scratch, const sl_search__job *j, 
     return SL_OK;
 }
 
-static bool is_exact(const sl_search__job *j, const judged *g) {
+static bool is_exact(const sl_search__job *j, const row_check *g) {
     return g->worst <= (is_rounded(j) ? ROUNDED_UNITS : EXACT_UNITS * j->precision);
 }
 
@@ -98,12 +97,12 @@ static bool is_exact(const sl_search__job *j, const judged *g) {
 
 /* Binds the constants that may be exact numbers: all at once if the formula stays exact, else one
  * after the other as long as it stays as good as it was. */
-static sl_status snap(const sl_node **e, double *value, int *params, judged *g, sl_arena *a,
+static sl_status snap(const sl_node **e, double *value, int *params, row_check *g, sl_arena *a,
                       const sl_search__job *j) {
     sl_fit_bound all, one;
-    judged with;
+    row_check with;
     SL_TRY(sl_fit_bind(&all, a, *e, value, *params, -1, CLOSE));
-    if (all.bound > 0) SL_TRY(judge(&with, a, j, all.expr, all.value));
+    if (all.bound > 0) SL_TRY(check_rows(&with, a, j, all.expr, all.value));
     if (all.bound > 0 && is_exact(j, &with)) {
         *e = all.expr, *params = all.params, *g = with;
         memcpy(value, all.value, sizeof all.value);
@@ -111,7 +110,7 @@ static sl_status snap(const sl_node **e, double *value, int *params, judged *g, 
     }
     for (int k = 0; all.bound > 1 && k < *params;) {
         SL_TRY(sl_fit_bind(&one, a, *e, value, *params, k, CLOSE));
-        if (one.bound > 0) SL_TRY(judge(&with, a, j, one.expr, one.value));
+        if (one.bound > 0) SL_TRY(check_rows(&with, a, j, one.expr, one.value));
         if (one.bound == 0 || !(with.worst <= g->worst || is_exact(j, &with))) {
             k++;
             continue;
@@ -168,13 +167,13 @@ static sl_status put_values(sl_fit *fit, sl_arena *a, const double *value, int n
 }
 
 /* A shorter form, if it is exact too. */
-static sl_status simplify(const sl_node **e, const double *value, judged *g, sl_arena *a,
+static sl_status simplify(const sl_node **e, const double *value, row_check *g, sl_arena *a,
                           const sl_search__job *j) {
     const sl_node *shorter;
-    judged with;
+    row_check with;
     SL_TRY(sl_search__simplify(&shorter, a, *e, value, j->all));
     if (shorter == *e) return SL_OK;
-    SL_TRY(judge(&with, a, j, shorter, value));
+    SL_TRY(check_rows(&with, a, j, shorter, value));
     if (is_exact(j, &with)) *e = shorter, *g = with;
     return SL_OK;
 }
@@ -206,9 +205,9 @@ static sl_status measure(sl_search_formula *f, const sl_search__job *j) {
 static sl_status weigh(bool *kept, sl_search__job *j, sl_arena *a, const sl_node *e, double *value,
                        int params, const char *method, int level) {
     sl_search_formula f = { .method = method, .level = level, .step = j->progress.step };
-    judged g;
+    row_check g;
     SL_TRY(sl_search__to_all(&f.fit.expr, a, j, e));
-    SL_TRY(judge(&g, a, j, f.fit.expr, value));
+    SL_TRY(check_rows(&g, a, j, f.fit.expr, value));
     if (!is_exact(j, &g)) return SL_OK;
     SL_TRY(snap(&f.fit.expr, value, &params, &g, a, j));
     SL_TRY(simplify(&f.fit.expr, value, &g, a, j));

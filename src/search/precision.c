@@ -1,12 +1,12 @@
-/* precision - with how many digits a column was written down.
+/* precision - how many digits a column was written with.
  *
- * A file that says 3.14 says 3.135 .. 3.145: an error of known size, uniform over one unit of the
- * last digit. Three kinds are told apart: numbers of single precision, of fixed decimals (3.10,
- * 412.25) and of significant digits (3.1e-5, 41). Of rounded numbers nine in ten need the last
- * digit; that share tells fixed decimals from significant digits where both would do.
+ * 3.14 in a file stands for 3.135 .. 3.145: an error of known size, uniform over one unit of the
+ * last digit. Three kinds are distinguished: single precision, fixed decimals (3.10, 412.25) and
+ * significant digits (3.1e-5, 41). Nine in ten rounded numbers have a last digit other than 0; that
+ * share decides between fixed decimals and significant digits where both fit.
  *
- * Whole numbers are left alone: they may be counts, or exact. So are columns of which every number
- * needs more than DIGITS_MAX digits. */
+ * Integers count as exact: they may be counts. So do columns in which every number needs more than
+ * DIGITS_MAX digits. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ static bool is_single(const double *y, int64_t rows) {
     return true;
 }
 
-/* Of so many values the last digit is used by `used`: rounding leaves it so in nine of ten. */
+/* Is the last digit used often enough for rounded numbers, which use it in nine of ten? */
 static bool is_plausible(int64_t used, int64_t rows) { return used * 2 >= rows; }
 
 sl_digits sl_search__digits(const double *y, int64_t rows) {
@@ -64,7 +64,7 @@ sl_digits sl_search__digits(const double *y, int64_t rows) {
         at_decimals += d == decimals;
         at_significant += s == significant;
     }
-    if (values < 4 || decimals <= 0) return out; // whole numbers, or too few to tell
+    if (values < 4 || decimals <= 0) return out; // integers, or too few to decide
     if (at_decimals >= at_significant && is_plausible(at_decimals, values)) {
         out = (sl_digits){ SL_DIGITS_DECIMALS, decimals };
     } else if (is_plausible(at_significant, values)) {

@@ -2,20 +2,20 @@
  *
  * A quotient of halves (n1 + n2)/D is multiplied out before constants go in: n1/D + n2/D, and every
  * occurrence of an input or a function has constants of its own, in the numerator and in its own
- * copy of D. Two halves that know nothing of each other need all of these constants at once. But
- * the structure of both terms is the same up to the numerator. So for each structure G, 1/D or a
- * half of one term, all terms N G with few constants are made; y is taken out of their values at
- * five probes; what is left, up to a factor, is the key. Two terms of one key are a formula, y =
- * a t1 + b t2: the coefficients are free, and with them every constant that is a factor of a term.
- * Of three terms one is taken out as y is (quotients_three.c).
+ * copy of D. To meet in the middle as independent halves, both terms would need all of these
+ * constants. But their structure is the same up to the numerator. So for each structure G, 1/D or a
+ * half of one term, all terms N G with few constants are made and y is projected out of their
+ * values at five probes; the result up to a factor is the key. Two terms of one key are a formula,
+ * y = a t1 + b t2: the coefficients are free, and with them every constant that is a factor of a
+ * term. Of three terms one is projected out as y is (quotients_three.c).
  *
- * Levels are by constants of a term. A structure is the work of one thread: its table is small and
- * stays in the cache. All structures of a level are finished before hits are verified, sorted and
- * offered, so threads do not matter.
+ * Levels are by constants of a term. One thread handles a structure: its table is small and stays
+ * in the cache. All structures of a level are finished before hits are verified, sorted and
+ * offered, so results do not depend on threads.
  *
- * quotients_bases.c derives numerators and structures, quotients_factors.c lists what constants
- * make of one occurrence, quotients_lists.c terms, quotients_meet.c has the table,
- * quotients_check.c verifies. Where y is rounded the method does not apply. */
+ * quotients_bases.c derives numerators and structures, quotients_factors.c lists the variants of
+ * one occurrence, quotients_lists.c the terms, quotients_meet.c has the table, quotients_check.c
+ * verifies. Where y is rounded the method does not apply. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +262,7 @@ static sl_status check_hits(sl_search__quotients_hits *all, sl_quotients *q) {
     return st;
 }
 
-static sl_status settle_hits(sl_quotients *q, int level) {
+static sl_status verify_hits(sl_quotients *q, int level) {
     sl_search__quotients_hits all = { 0 };
     sl_status st = check_hits(&all, q);
     if (st == SL_OK && all.count) qsort(all.hit, (size_t)all.count, sizeof *all.hit, cmp_hit);
@@ -290,7 +290,7 @@ static sl_status run_level(bool *more, void *state, int level) {
     if (bytes == 0) return SL_OK;
     SL_GO(sl_search__quotients_make_factors(&done, q, SL_MAX(l->stored, l->streamed)));
     if (done) SL_GO(sl_par_for(q->job->pool, q->lanes, 1, meet_part, q));
-    if (done && !sl_search__stop(q->job, true)) st = settle_hits(q, level);
+    if (done && !sl_search__stop(q->job, true)) st = verify_hits(q, level);
 done:
     free_work(q);
     sl_search__release(q->job, bytes);

@@ -13,7 +13,7 @@ enum { HALVES_MAX = 4096 };
 
 /* ---------------------------------------------------------------- canonical forms ----------- */
 
-/* What is read so far: structure times factor. */
+/* The part read so far: structure times factor. */
 typedef struct reading {
     sl_search__quotients_structure s;
     sl_rat factor;
@@ -82,7 +82,7 @@ static bool read_sin(reading *r, const sl_node *argument, sl_rat exponent) {
     return true;
 }
 
-/* base^exponent, the exponent whole or in halves. */
+/* base^exponent, the exponent an integer or a half. */
 static bool read_power(reading *r, const sl_node *base, sl_rat exponent) {
     sl_rat halves;
     if (!sl_expr_rat_mul(&halves, exponent, SL_RAT(2)) || !sl_expr_rat_is_int(halves)) return false;
@@ -157,7 +157,7 @@ typedef struct halves {
     int count;
 } halves;
 
-/* Appends p o q unless it is known, a number or real nowhere. */
+/* Appends p o q unless it is known, a number or undefined everywhere. */
 static sl_status add_half(halves *h, sl_operator o, const sl_node *p, const sl_node *q) {
     const sl_node *e;
     size_t mark = sl_arena_mark(h->a);

@@ -1,8 +1,8 @@
 /* quotients_check - a hit at many rows, and the formula.
  *
- * Both terms are evaluated in all rows that are looked at, and their coefficients are solved for by
- * least squares, rows weighted by 1/y^2. The formula holds if no row is off by more than rounding
- * explains, relative to the terms; terms that cancel by much are no formula. */
+ * Both terms are evaluated in up to SL_QUOTIENTS__ROWS rows, and their coefficients are solved for
+ * by least squares, rows weighted by 1/y^2. The formula holds if no row is off by more than
+ * rounding, relative to the terms; terms that nearly cancel are rejected. */
 #include <math.h>
 
 #include "num/num.h"
@@ -127,29 +127,29 @@ sl_status sl_search__quotients_check(sl_search__quotients_hit *h, sl_arena *scra
 
 /* ---------------------------------------------------------------- the formula --------------- */
 
-static const sl_node *product_expr(sl_write *w, const sl_quotients *q,
+static const sl_node *product_expr(sl_writer *w, const sl_quotients *q,
                                    const sl_search__quotients_product *p,
                                    sl_search__quotients_mode mode, sl_search__quotients_code code) {
     sl_search__quotients_class class[SL_QUOTIENTS__FACTORS];
     const int n = sl_search__quotients_factors_of(class, p);
-    const sl_node *e = sl_search_write_int(w, 1);
+    const sl_node *e = sl_search__write_int(w, 1);
     for (int i = 0; i < n; i++) {
         sl_search__quotients_variant t =
             variant_of(q, class[i], mode, sl_search__quotients_place(code, i));
-        e = sl_search_write_times(w, e, sl_search__quotients_factor_expr(w, class[i], t));
+        e = sl_search__write_times(w, e, sl_search__quotients_factor_expr(w, class[i], t));
     }
     return e;
 }
 
-static const sl_node *core_expr(sl_write *w, const sl_quotients *q,
+static const sl_node *core_expr(sl_writer *w, const sl_quotients *q,
                                 const sl_search__quotients_core *c,
                                 const sl_search__quotients_bottom *b) {
     const sl_node *sum = NULL;
-    if (c->parts == 0) return sl_search_write_int(w, 1);
+    if (c->parts == 0) return sl_search__write_int(w, 1);
     for (int i = 0; i < c->parts; i++) {
         const sl_node *p = product_expr(w, q, &c->part[i], SL_QUOTIENTS__FULL, b->part[i]);
-        p = sl_search_write_times(w, sl_search_write_int(w, b->sign[i] * c->factor[i]), p);
-        sum = i == 0 ? p : sl_search_write_plus(w, sum, p);
+        p = sl_search__write_times(w, sl_search__write_int(w, b->sign[i] * c->factor[i]), p);
+        sum = i == 0 ? p : sl_search__write_plus(w, sum, p);
     }
     sl_rat summand = SL_RAT(0);
     if (b->summand && !sl_expr_rat_make(&summand, b->summand, b->factor)) return NULL;
@@ -159,20 +159,20 @@ static const sl_node *core_expr(sl_write *w, const sl_quotients *q,
 sl_status sl_search__quotients_offer(sl_quotients *q, const sl_search__quotients_hit *h,
                                      int level) {
     sl_arena a = { 0 };
-    sl_write w = { .arena = &a };
+    sl_writer w = { .arena = &a };
     const sl_node *e = NULL;
     sl_status st;
     bool kept;
     for (int t = 0; t < h->terms; t++) {
         sl_search__quotients_product p = top_product(q, h, t);
-        const sl_node *f = sl_search_write_times(
-            &w, sl_search_write_constant(&w, h->coefficient[t]),
+        const sl_node *f = sl_search__write_times(
+            &w, sl_search__write_constant(&w, h->coefficient[t]),
             product_expr(&w, q, &p, SL_QUOTIENTS__SCALE, h->term[t].top.code));
-        f = sl_search_write_times(
+        f = sl_search__write_times(
             &w, f, core_expr(&w, q, &q->bases.structure[h->structure].core, &h->term[t].bottom));
-        e = t == 0 ? f : sl_search_write_plus(&w, e, f);
+        e = t == 0 ? f : sl_search__write_plus(&w, e, f);
     }
-    SL_GO(sl_search_write_status(&w));
+    SL_GO(sl_search__write_status(&w));
     SL_GO(sl_expr_tidy(&e, &a, e));
     SL_GO(sl_search__offer(&kept, q->job, e, w.value, w.params, sl_search__quotients.name, level));
 done:

@@ -1,4 +1,4 @@
-/* quotients_factors - occurrences of inputs and functions with whole constants.
+/* quotients_factors - occurrences of inputs and functions with integer constants.
  *
  * A factor such as sin(x1)^-1 becomes (a sin(c x1 + d) + b)^-1. Its variants are listed by number
  * of constants, each value vector once: up to sign where the factor is part of a sum (FULL), up to
@@ -10,7 +10,8 @@
 #include "search/quotients_impl.h"
 
 enum { KEY_SHIFT = 6 };
-/* Slots of a set by number of constants: clearing it takes time. */
+/* Slots of a set by number of constants: no larger than needed, because it is cleared for every
+ * list. */
 static const int64_t set_sizes[] = { 64, 512, 1 << 14, 1 << 18 };
 
 /* ---------------------------------------------------------------- classes ------------------- */
@@ -128,7 +129,7 @@ static void add_variant(maker *m, const double *u, sl_search__quotients_variant 
     m->count++;
 }
 
-/* All a and b with so many constants. The sign of the whole is free, so a > 0. */
+/* All a and b with that many constants. The sign of the whole is free, so a > 0. */
 static void add_outer(maker *m, const double *u, int c, int d, int constants) {
     const sl_quotients *q = m->q;
     const int most = SL_MAX(SL_MAX(q->grammar.high, -q->grammar.low), 1);
@@ -254,32 +255,32 @@ sl_status sl_search__quotients_make_factors(bool *done, sl_quotients *q, int con
 
 /* ---------------------------------------------------------------- expressions --------------- */
 
-static const sl_node *number(sl_write *w, sl_rat r) {
+static const sl_node *number(sl_writer *w, sl_rat r) {
     if (w->failed) return NULL;
     const sl_node *e = sl_expr_num(w->arena, r);
     if (!e) w->failed = true;
     return e;
 }
 
-static const sl_node *affine(sl_write *w, const sl_node *u, sl_rat a, sl_rat b) {
-    if (!sl_expr_rat_is(a, 1)) u = sl_search_write_times(w, number(w, a), u);
-    return b.num == 0 ? u : sl_search_write_plus(w, u, number(w, b));
+static const sl_node *affine(sl_writer *w, const sl_node *u, sl_rat a, sl_rat b) {
+    if (!sl_expr_rat_is(a, 1)) u = sl_search__write_times(w, number(w, a), u);
+    return b.num == 0 ? u : sl_search__write_plus(w, u, number(w, b));
 }
 
-const sl_node *sl_search__quotients_function_expr(sl_write *w, int kind, int exponent,
+const sl_node *sl_search__quotients_function_expr(sl_writer *w, int kind, int exponent,
                                                   const sl_node *u, sl_rat a, sl_rat b) {
-    if (kind == SL_QUOTIENTS__SINE) u = sl_search_write_function(w, SL_OP_SIN, u);
-    if (kind == SL_QUOTIENTS__ROOT) u = sl_search_write_power(w, u, (sl_rat){ exponent, 2 });
+    if (kind == SL_QUOTIENTS__SINE) u = sl_search__write_function(w, SL_OP_SIN, u);
+    if (kind == SL_QUOTIENTS__ROOT) u = sl_search__write_power(w, u, (sl_rat){ exponent, 2 });
     if (kind == SL_QUOTIENTS__RATE) {
         sl_rat rate = exponent % 2 ? (sl_rat){ exponent, 2 } : SL_RAT(exponent / 2);
-        u = sl_search_write_function(w, SL_OP_EXP, affine(w, u, rate, SL_RAT(0)));
+        u = sl_search__write_function(w, SL_OP_EXP, affine(w, u, rate, SL_RAT(0)));
     }
-    return sl_search_write_power(w, affine(w, u, a, b), SL_RAT(outer_exponent(kind, exponent)));
+    return sl_search__write_power(w, affine(w, u, a, b), SL_RAT(outer_exponent(kind, exponent)));
 }
 
-const sl_node *sl_search__quotients_factor_expr(sl_write *w, sl_search__quotients_class c,
+const sl_node *sl_search__quotients_factor_expr(sl_writer *w, sl_search__quotients_class c,
                                                 sl_search__quotients_variant t) {
     const sl_node *u =
-        affine(w, sl_search_write_variable(w, c.variable + 1), SL_RAT(t.c), SL_RAT(t.d));
+        affine(w, sl_search__write_variable(w, c.variable + 1), SL_RAT(t.c), SL_RAT(t.d));
     return sl_search__quotients_function_expr(w, c.kind, c.exponent, u, SL_RAT(t.a), SL_RAT(t.b));
 }

@@ -1,5 +1,5 @@
-/* Inside src/search only: the parts of the search for two terms over a common divisor. What it does
- * is told in quotients.c. */
+/* Inside src/search only: the parts of the search for two terms over a common divisor. quotients.c
+ * describes the method. */
 #ifndef SL_SEARCH_QUOTIENTS_IMPL_H
 #define SL_SEARCH_QUOTIENTS_IMPL_H
 
@@ -16,7 +16,7 @@ enum {
     SL_QUOTIENTS__STRUCTURES = 2048,
     SL_QUOTIENTS__NUMERATORS = 128,
     SL_QUOTIENTS__TRIPLES = 128,
-    SL_QUOTIENTS__HITS = 256,  // of one structure: the same whatever thread comes first
+    SL_QUOTIENTS__HITS = 256,  // of one structure, independent of the order of threads
 };
 
 /* ---------------------------------------------------------------- structures ---------------- */
@@ -28,7 +28,7 @@ typedef struct sl_search__quotients_product {
     int8_t rate[SL_QUOTIENTS__VARIABLES];  // in halves: exp(x/2) has 1
 } sl_search__quotients_product;
 
-/* What one occurrence of an input or a function becomes:
+/* One occurrence of an input or a function with its constants:
  *   LINEAR   (a x + b)^k
  *   ROOT     a (c x + d)^(k/2) + b, k odd
  *   SINE     (a sin(c x + d) + b)^k
@@ -71,7 +71,8 @@ typedef struct sl_search__quotients_bases {
 
 /* quotients_bases.c: from the canonical forms of the grammar's halves. */
 SL_NODISCARD sl_status sl_search__quotients_make_bases(sl_search__quotients_bases *out,
-                                                const sl_search_grammar *grammar, int variables);
+                                                       const sl_search_grammar *grammar,
+                                                       int variables);
 
 static inline sl_search__quotients_product
 sl_search__quotients_times(sl_search__quotients_product a, sl_search__quotients_product b) {
@@ -120,7 +121,7 @@ static inline int sl_search__quotients_class_of(sl_search__quotients_class c) {
            SL_QUOTIENTS__EXPONENTS;
 }
 
-/* out[] := the factors of p; answers how many, or -1 where there are too many. */
+/* out[] := the factors of p; returns how many, or -1 where there are too many. */
 int sl_search__quotients_factors_of(sl_search__quotients_class *out,
                                     const sl_search__quotients_product *p);
 /* The function of a kind at u, without a and b. */
@@ -129,10 +130,10 @@ double sl_search__quotients_function(int kind, int exponent, double u);
 double sl_search__quotients_power(double base, int k);
 double sl_search__quotients_factor_at(sl_search__quotients_class c, sl_search__quotients_variant t,
                                       double x);
-const sl_node *sl_search__quotients_factor_expr(sl_write *w, sl_search__quotients_class c,
-                                         sl_search__quotients_variant t);
+const sl_node *sl_search__quotients_factor_expr(sl_writer *w, sl_search__quotients_class c,
+                                                sl_search__quotients_variant t);
 /* a f + b for the function of a kind at u, to the power that the kind has. */
-const sl_node *sl_search__quotients_function_expr(sl_write *w, int kind, int exponent,
+const sl_node *sl_search__quotients_function_expr(sl_writer *w, int kind, int exponent,
                                                   const sl_node *u, sl_rat a, sl_rat b);
 
 /* A set of keys that is emptied for every list. */
@@ -143,7 +144,7 @@ typedef struct sl_search__quotients_set {
 /* Is it new, and is there room? */
 bool sl_search__quotients_set_add(sl_search__quotients_set *s, uint64_t key);
 void sl_search__quotients_set_clear(sl_search__quotients_set *s);
-/* Of values at the probes, up to what the mode says; 0: not finite, or 0 somewhere. */
+/* The key of values at the probes, up to sign or factor by mode; 0: not finite, or a value is 0. */
 uint64_t sl_search__quotients_key(const double *v, sl_search__quotients_mode mode);
 
 /* ---------------------------------------------------------------- lists --------------------- */
@@ -192,7 +193,7 @@ typedef struct sl_search__quotients_flat {
     int32_t *top, *bottom, count, room;
 } sl_search__quotients_flat;
 
-/* Of one thread. */
+/* The workspace of one thread. */
 typedef struct sl_search__quotients_work {
     sl_search__quotients_list part[SL_QUOTIENTS__PARTS], tops, bottoms;
     sl_search__quotients_code *part_code[SL_QUOTIENTS__PARTS];
@@ -207,7 +208,7 @@ typedef struct sl_search__quotients_work {
     int32_t stamp; // slots of three terms that have it in place of a bottom are in use
     sl_search__quotients_keys keys;
     int32_t chosen[SL_QUOTIENTS__BLOCK + 1]; // of a block
-    bool reports; // the calling thread is at it: progress may be reported
+    bool reports; // in use by the calling thread: progress may be reported
 } sl_search__quotients_work;
 
 /* ---------------------------------------------------------------- a search ------------------ */
@@ -241,12 +242,12 @@ typedef struct sl_quotients {
     sl_search__quotients_bases bases;
     bool needed[SL_QUOTIENTS__CLASSES][SL_QUOTIENTS__MODES];
     sl_search__quotients_factor factor[SL_QUOTIENTS__CLASSES][SL_QUOTIENTS__MODES];
-    int constants; // that factors have by now; -1: none
+    int constants; // largest number that factors are listed for; -1: none
     int64_t factor_bytes; // held by factors
-    // of the level at work
+    // of the present level
     int terms;            // 2 or 3
     int stored, streamed; // constants of terms that are stored; that are looked up at most
-    int taken;            // of three terms: constants of the one that is taken out
+    int taken;            // of three terms: constants of the one that is projected out
     int numerators;       // the first ones
     _Atomic int32_t next; // structure
     sl_search__quotients_work *work;
@@ -254,22 +255,22 @@ typedef struct sl_quotients {
     int lanes;
 } sl_quotients;
 
-/* quotients_factors.c: lists of all factors with up to so many constants; older lists are their
+/* quotients_factors.c: lists of all factors with up to that many constants; older lists are their
  * beginnings. *done := false where max_memory does not allow it. */
 SL_NODISCARD sl_status sl_search__quotients_make_factors(bool *done, sl_quotients *q,
                                                          int constants);
 void sl_search__quotients_free_factors(sl_quotients *q);
 
-/* quotients_lists.c: tops and bottoms of a structure with up to so many constants; answers false
+/* quotients_lists.c: tops and bottoms of a structure with up to that many constants; returns false
  * where it has none. */
 bool sl_search__quotients_make_lists(sl_search__quotients_work *w, const sl_quotients *q,
-                              const sl_search__quotients_structure *s, int constants);
-/* Appends those of so many constants, the most that the lists have, and does not keep them: flush
+                                     const sl_search__quotients_structure *s, int constants);
+/* Appends those of that many constants, the most that the lists have, and does not keep them: flush
  * is called whenever the list is full, and at the end. Equal ones may come again. */
 void sl_search__quotients_stream_tops(sl_search__quotients_work *w, const sl_quotients *q,
-                               const sl_search__quotients_structure *s, int constants);
+                                      const sl_search__quotients_structure *s, int constants);
 void sl_search__quotients_stream_bottoms(sl_search__quotients_work *w, const sl_quotients *q,
-                                  const sl_search__quotients_structure *s, int constants);
+                                         const sl_search__quotients_structure *s, int constants);
 
 /* quotients_meet.c: all terms of structure i. */
 SL_NODISCARD sl_status sl_search__quotients_meet(sl_quotients *q, int lane, int32_t i);
@@ -289,7 +290,7 @@ static inline bool sl_search__quotients_differ(float a, float b) {
 
 /* quotients_check.c */
 SL_NODISCARD sl_status sl_search__quotients_check(sl_search__quotients_hit *h, sl_arena *scratch,
-                                           const sl_quotients *q);
+                                                  const sl_quotients *q);
 SL_NODISCARD sl_status sl_search__quotients_offer(sl_quotients *q,
                                                   const sl_search__quotients_hit *h, int level);
 

@@ -57,7 +57,7 @@ static void add_product(multiplier *m, const double *v, sl_search__quotients_cod
     append(m->list, v);
 }
 
-/* Variants begin .. end of the last factor, times v, as far as there is room; answers how many. */
+/* Variants begin .. end of the last factor, times v, as far as there is room; returns how many. */
 static int32_t multiply_run(multiplier *m, const sl_search__quotients_factor *f, int32_t begin,
                             int32_t end, const double *v, sl_search__quotients_code code) {
     const int shift = 16 * (m->factors - 1);
@@ -78,7 +78,7 @@ static int32_t multiply_run(multiplier *m, const sl_search__quotients_factor *f,
     return n;
 }
 
-/* The last factor with exactly so many constants, times v, where all are new. */
+/* The last factor with exactly that many constants, times v, where all are new. */
 static void multiply_last(multiplier *m, int constants, const double *v,
                           sl_search__quotients_code code) {
     const sl_search__quotients_factor *f = m->factor[m->factors - 1];
@@ -87,7 +87,7 @@ static void multiply_last(multiplier *m, int constants, const double *v,
         begin += multiply_run(m, f, begin, end, v, code);
 }
 
-/* Factors from i on with exactly so many constants, times v. */
+/* Factors from i on with exactly that many constants, times v. */
 static void multiply(multiplier *m, int i, int constants, const double *v,
                      sl_search__quotients_code code) {
     if (i == m->factors) {
@@ -110,7 +110,7 @@ static void multiply(multiplier *m, int i, int constants, const double *v,
 
 static const double ones[PROBES] = { 1, 1, 1, 1, 1, 1 };
 
-/* Appends tops of exactly so many constants. */
+/* Appends tops of exactly that many constants. */
 static void add_tops(sl_search__quotients_work *w, const sl_quotients *q,
                      const sl_search__quotients_structure *s, int constants) {
     multiplier m = { .q = q, .mode = SL_QUOTIENTS__SCALE, .list = &w->tops, .top = w->top };
@@ -169,8 +169,9 @@ typedef struct adder {
     sl_search__quotients_bottom b;
 } adder;
 
-/* Sums of most constants (`last`) are looked up once: that costs less than telling whether they are
- * new. Most that are equal differ in the part that has the summand. */
+/* Sums of the largest number of constants (`last`) are looked up without a test for duplicates,
+ * which would cost more than the look-up. Most duplicates differ in the part that has the summand,
+ * so only one part may have it. */
 static void begin_sums(adder *a, bool last) {
     a->summand = -1;
     for (int i = 0; i < a->core->parts; i++) {
@@ -205,7 +206,7 @@ static void add_bottom(adder *a, const double *u) {
     append(&w->bottoms, v);
 }
 
-/* The function of a sum plus b/a, with so many constants in b and a. */
+/* The function of a sum plus b/a, with that many constants in b and a. */
 static void finish_sum(adder *a, const double *sum, int constants) {
     const sl_search__quotients_core *c = a->core;
     const int most = SL_MAX(a->q->grammar.high, -a->q->grammar.low);
@@ -226,7 +227,7 @@ static void finish_sum(adder *a, const double *sum, int constants) {
         }
 }
 
-/* Parts from i on with so many constants, all signs but that of the first. A function of the sum
+/* Parts from i on with that many constants, all signs but that of the first. A function of the sum
  * has constants of its own, and the sum in it may have either sign. */
 static void add_parts(adder *a, int i, int constants, const double *sum) {
     const sl_search__quotients_core *c = a->core;
@@ -252,7 +253,7 @@ static void add_parts(adder *a, int i, int constants, const double *sum) {
         }
 }
 
-/* Appends bottoms of exactly so many constants. */
+/* Appends bottoms of exactly that many constants. */
 static void add_bottoms(sl_search__quotients_work *w, const sl_quotients *q,
                         const sl_search__quotients_core *c, int constants, bool distinct) {
     static const double zeros[PROBES] = { 0 };
@@ -266,7 +267,7 @@ static void add_bottoms(sl_search__quotients_work *w, const sl_quotients *q,
     }
 }
 
-/* Parts have constants of all that will be asked for. */
+/* Parts are listed up to the largest number of constants in use. */
 static bool make_bottoms(sl_search__quotients_work *w, const sl_quotients *q,
                          const sl_search__quotients_core *c, int constants) {
     w->bottoms.count = 0;

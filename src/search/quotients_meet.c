@@ -1,9 +1,9 @@
-/* quotients_meet - terms of one structure that make y together.
+/* quotients_meet - pairs of terms of one structure whose linear combination is y.
  *
- * Terms come by number of constants. Each is put into the table of its structure unless it differs
- * from what is there by a factor alone; two of one key that differ otherwise are a hit. Terms of
- * more constants than are stored are only looked up, past a bit filter. The table belongs to one
- * structure and one thread, so it stays in the cache. */
+ * Terms are made by number of constants. Each is put into the table of its structure unless it
+ * differs from what is there by a factor alone; two of one key that differ otherwise are a hit.
+ * Terms of more constants than are stored are only looked up, behind a bit filter. The table
+ * belongs to one structure and one thread, so it stays in the cache. */
 #include <string.h>
 
 #include "search/quotients_impl.h"
@@ -87,7 +87,7 @@ static void mark_block(sl_search__quotients_work *w, int n) {
     }
 }
 
-/* w->chosen[] := places in the block that have a key and whose cell has so many terms at least;
+/* w->chosen[] := places in the block that have a key and whose cell has at least `least` terms;
  * their slots are fetched ahead. */
 static int choose(sl_search__quotients_work *w, int n, int least) {
     const sl_search__quotients_keys *keys = &w->keys;
@@ -104,7 +104,7 @@ static int choose(sl_search__quotients_work *w, int n, int least) {
 static int32_t top_of(const block *b, int i) { return b->tops ? b->base + i : b->other; }
 static int32_t bottom_of(const block *b, int i) { return b->tops ? b->other : b->base + i; }
 
-/* Where nothing is looked up later only terms that share a cell matter. */
+/* Where nothing is looked up later, only terms that share a cell are stored. */
 static sl_status store_block(const meeting *m, const block *b) {
     sl_search__quotients_work *w = m->w;
     const sl_search__quotients_keys *keys = &w->keys;
@@ -139,7 +139,7 @@ static sl_status look_up_block(const meeting *m, const block *b) {
 
 typedef enum pass { MARK, STORE, LOOK_UP } pass;
 
-static sl_status deal_with(const meeting *m, const block *b, pass what) {
+static sl_status process_block(const meeting *m, const block *b, pass what) {
     if (what == STORE) return store_block(m, b);
     if (what == LOOK_UP) return look_up_block(m, b);
     mark_block(m->w, b->n);
@@ -162,14 +162,14 @@ static sl_status cross(const meeting *m, int t, int b, pass what) {
             block bl = { i, o, SL_MIN(inner->begin[ci + 1] - i, SL_QUOTIENTS__BLOCK), tops };
             for (int k = 0; k < SL_QUOTIENTS__PROBES; k++) v[k] = inner->v[k] + i;
             m->q->kernels->keys(&w->keys, v, bl.n, g, m->q->project);
-            SL_TRY(deal_with(m, &bl, what));
+            SL_TRY(process_block(m, &bl, what));
         }
         if ((o & 63) == 0 && sl_search__stop(m->q->job, w->reports)) return SL_OK;
     }
     return SL_OK;
 }
 
-/* Terms with so many constants. */
+/* Terms with that many constants. */
 static int64_t terms_of(const sl_search__quotients_work *w, int constants) {
     int64_t n = 0;
     for (int t = 0; t <= constants; t++)
@@ -193,13 +193,13 @@ static void clear_table(sl_search__quotients_work *w, int stored, bool streamed)
     w->used = 0;
 }
 
-/* All terms with so many constants, as far as the lists have them. */
+/* All terms with that many constants, as far as the lists have them. */
 static sl_status pass_over(const meeting *m, int constants, pass what) {
     for (int t = 0; t <= constants; t++) SL_TRY(cross(m, t, constants - t, what));
     return SL_OK;
 }
 
-/* What is at the end of a list, of most constants, times the others without constants. */
+/* The end of a list, terms of most constants, times the other list's without constants. */
 static void flush(meeting *m, sl_search__quotients_list *list, bool tops) {
     const int c = m->streaming;
     for (int n = c + 1; n <= SL_QUOTIENTS__CONSTANTS + 1; n++) list->begin[n] = list->count;

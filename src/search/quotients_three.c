@@ -2,9 +2,9 @@
  *
  * Halves of three terms, such as x1 + x2 + exp(x1), make formulas y = a t1 + b t2 + c t3 whose
  * terms have one structure. Their numerators are known: there are few such halves. One term is
- * taken out of all others as y is, at one probe more; the other two meet as two terms do. That
- * costs as many keys as there are choices of the first times terms of the other two, so it has few
- * constants: all of them up to one, or one term none and the others up to two. */
+ * projected out of all others as y is, with one more probe; the other two are matched as pairs are.
+ * That costs as many keys as there are choices of the first times terms of the other two, so it has
+ * few constants: all of them up to one, or one term none and the others up to two. */
 #include <math.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@ typedef struct meeting {
     sl_search__quotients_hits *hits;
     int32_t structure;
     int64_t hits_end;
-    int taken, others; // constants of the term that is taken out, of the others
-    // terms of each numerator with up to so many constants: [begin[n], end[n][c])
+    int taken, others; // constants of the term that is projected out, of the others
+    // terms of each numerator with up to that many constants: [begin[n], end[n][c])
     int32_t begin[SL_QUOTIENTS__NUMERATORS];
     int32_t end[SL_QUOTIENTS__NUMERATORS][SL_QUOTIENTS__CONSTANTS + 1];
     int64_t tried;
@@ -40,7 +40,7 @@ static void add_term(meeting *m, int32_t top, int32_t bottom) {
     f->bottom[f->count++] = bottom;
 }
 
-/* Terms of numerator n with exactly so many constants. */
+/* Terms of numerator n with exactly that many constants. */
 static void add_terms(meeting *m, int n, int constants) {
     const sl_search__quotients_work *w = m->w;
     for (int t = 0; t <= constants; t++)
@@ -65,14 +65,14 @@ static void make_terms(meeting *m) {
 
 /* ---------------------------------------------------------------- meeting ------------------- */
 
-/* Keys without y and without the term that is taken out. */
+/* Keys modulo y and the term that is projected out. */
 typedef struct taken {
     int32_t term;
     int row[LEFT]; // the first is the one where the term is largest
     double p[SL_QUOTIENTS__PROBES];
 } taken;
 
-static bool take_out(taken *t, const meeting *m, int32_t term) {
+static bool project_out(taken *t, const meeting *m, int32_t term) {
     const sl_search__quotients_flat *f = &m->w->flat;
     t->term = term;
     int best = 0;
@@ -114,11 +114,11 @@ static sl_status add_hit(const meeting *m, const int32_t *term) {
     return sl_search__quotients_add_hit(m->hits, &hit, m->hits_end);
 }
 
-/* All terms of numerator s stored, those of r looked up, modulo the one that is taken out. */
+/* All terms of numerator s stored, those of r looked up, modulo the one that is projected out. */
 static sl_status meet_two(meeting *m, const taken *t, int s, int r) {
     sl_search__quotients_work *w = m->w;
     const sl_search__quotients_keys *keys = &w->keys;
-    w->stamp++; // what older ones have left is free
+    w->stamp++; // slots with an older stamp are free
     for (int32_t at = m->begin[s], n; at < m->end[s][m->others]; at += n) {
         n = fill_keys(m, t, at, m->end[s][m->others]);
         for (int i = 0; i < n; i++) {
@@ -143,14 +143,15 @@ static sl_status meet_two(meeting *m, const taken *t, int s, int r) {
     return SL_OK;
 }
 
-/* One numerator of three is taken out. Where all have as few constants one of them is enough. */
+/* One numerator of three is projected out: each in turn, or only one where all have as few
+ * constants. */
 static sl_status meet_triple(meeting *m, const sl_search__quotients_triple *triple) {
     for (int role = 0; role < (m->taken == m->others ? 1 : 3); role++) {
         const int n = triple->numerator[role];
         for (int32_t i = m->begin[n]; i < m->end[n][m->taken]; i++) {
             taken t;
             if (sl_search__stop(m->q->job, m->w->reports)) return SL_OK;
-            if (!take_out(&t, m, i)) continue;
+            if (!project_out(&t, m, i)) continue;
             SL_TRY(meet_two(m, &t, triple->numerator[(role + 1) % 3],
                             triple->numerator[(role + 2) % 3]));
         }

@@ -4,9 +4,9 @@
  *     A(x) + B(x) y + C(x) y^2 = 0,   degrees ascending, all coefficients free
  *
  * The columns 1, x, x^2, ..., then y, y x, ..., then y^2, y^2 x, ... are made orthogonal one after
- * the other; a column with y that the ones before it leave nothing of is a formula. Terms that it
- * does not need are dropped and the others fitted again. Without C it is a quotient, without B the
- * root of one. With log|y| in the place of y it is the exponential of a quotient.
+ * the other; a column with y that depends on the ones before it is a formula. Terms that it does
+ * not need are dropped and the others fitted again. Without C it is a quotient, without B the root
+ * of one. With log|y| in the place of y it is the exponential of a quotient.
  *
  * A quotient with many coefficients comes close to any smooth function. So a formula found here has
  * few of them beside the rows that were fitted, and it has to hold in the other rows too. */
@@ -45,7 +45,7 @@ typedef struct relation {
 
 /* ---------------------------------------------------------------- columns ------------------- */
 
-/* Every row is scaled to its largest number, so that none of them drowns the others. */
+/* Every row is scaled to its largest number, so that no row dominates the fit. */
 static void weigh_rows(relation *q) {
     for (int64_t k = 0; k < q->rows; k++) {
         double most = 0;
@@ -79,8 +79,9 @@ static bool fill(relation *q, degrees d) {
 
 /* ---------------------------------------------------------------- dependence ---------------- */
 
-/* v := what the n units leave of it; answers which part of its length that is. */
-static double leave(double *v, const relation *q, int n) {
+/* v := v projected onto the complement of the n unit vectors; returns the remaining part of its
+ * length. */
+static double project_out(double *v, const relation *q, int n) {
     double before = sqrt(sl_search__dot(v, v, q->fitted));
     for (int repeat = 0; repeat < 2; repeat++)
         for (int i = 0; i < n; i++) {
@@ -98,7 +99,7 @@ static int find_dependent(relation *q, int *independent) {
     int n = 0;
     for (int i = 0; i < q->n; i++) {
         memcpy(q->unit[n], q->column[i], (size_t)q->fitted * sizeof(double));
-        if (leave(q->unit[n], q, n) > DEPENDENT) {
+        if (project_out(q->unit[n], q, n) > DEPENDENT) {
             q->used[n++] = i;
         } else if (q->of_y[i] > 0) {
             *independent = n;
@@ -110,8 +111,8 @@ static int find_dependent(relation *q, int *independent) {
 
 /* ---------------------------------------------------------------- formulas ------------------ */
 
-/* coefficient[] of the columns used[0..n) in column y; drops those that do nothing and fits again.
- * *n: how many are left; 0 where they do not fit. */
+/* coefficient[] of the columns used[0..n) in column y; drops those of no effect and fits again. *n:
+ * how many are left; 0 where they do not fit. */
 static sl_status solve(double *coefficient, int *used, int *n, relation *q, int y) {
     const double *column[COLUMNS];
     sl_lsq fit;
@@ -142,7 +143,7 @@ typedef struct solution {
 } solution;
 
 /* The polynomial that stands with y^of_y, times a factor; NULL where it is 0. */
-static const sl_node *polynomial(sl_write *w, const relation *q, const solution *s, int of_y,
+static const sl_node *polynomial(sl_writer *w, const relation *q, const solution *s, int of_y,
                                  double factor) {
     const sl_node *sum = NULL;
     int inputs = q->job->rows.inputs;
@@ -150,9 +151,9 @@ static const sl_node *polynomial(sl_write *w, const relation *q, const solution 
         int column = i < 0 ? s->y : s->used[i];
         if (q->of_y[column] != of_y) continue;
         double c = factor * (i < 0 ? 1 : -s->coefficient[i]);
-        const sl_node *e = sl_search_write_monomial(w, q->power[column], inputs);
-        if (c != 1) e = sl_search_write_times(w, sl_search_write_constant(w, c), e);
-        sum = sum ? sl_search_write_plus(w, sum, e) : e;
+        const sl_node *e = sl_search__write_monomial(w, q->power[column], inputs);
+        if (c != 1) e = sl_search__write_times(w, sl_search__write_constant(w, c), e);
+        sum = sum ? sl_search__write_plus(w, sum, e) : e;
     }
     return sum;
 }
@@ -181,21 +182,21 @@ static bool is_monic(const relation *q, const solution *s) {
 
 /* y from y^2 + B y + A = 0: h + root(h^2 - A), h = -B/2; from C y^2 + B y + A = 0: (-B + root(B^2 -
  * 4 A C)) / (2 C). NULL where its root has both signs. */
-static const sl_node *write_root(sl_write *w, const relation *q, const solution *s) {
+static const sl_node *write_root(sl_writer *w, const relation *q, const solution *s) {
     int sign = sign_of_root(q, s);
     if (!sign) return NULL;
     bool one = is_monic(q, s);
     const sl_node *inside =
-        sl_search_write_power(w, polynomial(w, q, s, 1, one ? -0.5 : -1), SL_RAT(2));
+        sl_search__write_power(w, polynomial(w, q, s, 1, one ? -0.5 : -1), SL_RAT(2));
     const sl_node *free = polynomial(w, q, s, 0, one ? -1 : -4);
-    if (!one && free) free = sl_search_write_times(w, free, polynomial(w, q, s, 2, 1));
-    if (free) inside = sl_search_write_plus(w, inside, free);
-    const sl_node *root = sl_search_write_power(w, inside, (sl_rat){ 1, 2 });
-    if (sign < 0) root = sl_search_write_times(w, sl_search_write_int(w, -1), root);
-    const sl_node *e = sl_search_write_plus(w, polynomial(w, q, s, 1, one ? -0.5 : -1), root);
+    if (!one && free) free = sl_search__write_times(w, free, polynomial(w, q, s, 2, 1));
+    if (free) inside = sl_search__write_plus(w, inside, free);
+    const sl_node *root = sl_search__write_power(w, inside, (sl_rat){ 1, 2 });
+    if (sign < 0) root = sl_search__write_times(w, sl_search__write_int(w, -1), root);
+    const sl_node *e = sl_search__write_plus(w, polynomial(w, q, s, 1, one ? -0.5 : -1), root);
     if (one) return e;
-    return sl_search_write_times(w, e,
-                                 sl_search_write_power(w, polynomial(w, q, s, 2, 2), SL_RAT(-1)));
+    return sl_search__write_times(w, e,
+                                  sl_search__write_power(w, polynomial(w, q, s, 2, 2), SL_RAT(-1)));
 }
 
 /* The coefficient of B at the monomial of column i; 0 where it has none. */
@@ -230,49 +231,52 @@ static double whole_part(const relation *q, const solution *s) {
 }
 
 /* +-exp(c) exp(-A/B - c). */
-static const sl_node *write_exponential(sl_write *w, const relation *q, const solution *s) {
+static const sl_node *write_exponential(sl_writer *w, const relation *q, const solution *s) {
     const double c = whole_part(q, s), sign = q->job->rows.y[0] < 0 ? -1 : 1;
     const sl_node *top = NULL;
     for (int k = 0; k < s->n; k++) {
         const double value = q->of_y[s->used[k]] == 0 ? above(q, s, k, c) : 0;
         if (value == 0) continue;
-        const sl_node *e = sl_search_write_monomial(w, q->power[s->used[k]], q->job->rows.inputs);
-        e = sl_search_write_times(w, sl_search_write_constant(w, value), e);
-        top = top ? sl_search_write_plus(w, top, e) : e;
+        const sl_node *e = sl_search__write_monomial(w, q->power[s->used[k]], q->job->rows.inputs);
+        e = sl_search__write_times(w, sl_search__write_constant(w, value), e);
+        top = top ? sl_search__write_plus(w, top, e) : e;
     }
     if (!top) return NULL;
-    const sl_node *bottom = sl_search_write_power(w, polynomial(w, q, s, 1, 1), SL_RAT(-1));
+    const sl_node *bottom = sl_search__write_power(w, polynomial(w, q, s, 1, 1), SL_RAT(-1));
     const sl_node *e =
-        sl_search_write_function(w, SL_OP_EXP, sl_search_write_times(w, top, bottom));
-    return sl_search_write_times(w, sl_search_write_constant(w, sign * exp(c)), e);
+        sl_search__write_function(w, SL_OP_EXP, sl_search__write_times(w, top, bottom));
+    return sl_search__write_times(w, sl_search__write_constant(w, sign * exp(c)), e);
 }
 
 /* +-root(-A/C), -A/B, or a root of a quadratic equation. */
-static const sl_node *write_solution(sl_write *w, const relation *q, const solution *s) {
+static const sl_node *write_solution(sl_writer *w, const relation *q, const solution *s) {
     const sl_node *top = polynomial(w, q, s, 0, -1), *bottom = polynomial(w, q, s, 1, 1);
     if (q->of_y[s->y] == 2 && bottom) {
-        *w = (sl_write){ .arena = w->arena };
+        *w = (sl_writer){ .arena = w->arena };
         return write_root(w, q, s);
     }
     if (!top) return NULL;
     if (q->y == q->logarithm) {
-        *w = (sl_write){ .arena = w->arena };
+        *w = (sl_writer){ .arena = w->arena };
         return write_exponential(w, q, s);
     }
     if (q->of_y[s->y] == 1)
-        return sl_search_write_times(w, top, sl_search_write_power(w, bottom, SL_RAT(-1)));
+        return sl_search__write_times(w, top, sl_search__write_power(w, bottom, SL_RAT(-1)));
     bottom = polynomial(w, q, s, 2, 1);
-    const sl_node *e = sl_search_write_times(w, top, sl_search_write_power(w, bottom, SL_RAT(-1)));
+    const sl_node *e =
+        sl_search__write_times(w, top, sl_search__write_power(w, bottom, SL_RAT(-1)));
     int sign = sign_of_root(q, s);
-    e = sl_search_write_power(w, e, (sl_rat){ 1, 2 });
-    return sign > 0 ? e : sign < 0 ? sl_search_write_times(w, sl_search_write_int(w, -1), e) : NULL;
+    e = sl_search__write_power(w, e, (sl_rat){ 1, 2 });
+    return sign > 0   ? e
+           : sign < 0 ? sl_search__write_times(w, sl_search__write_int(w, -1), e)
+                      : NULL;
 }
 
 static sl_status offer(bool *kept, relation *q, const solution *s) {
-    sl_write w = { .arena = &q->arena };
+    sl_writer w = { .arena = &q->arena };
     const sl_node *e = write_solution(&w, q, s);
     *kept = false;
-    SL_TRY(sl_search_write_status(&w));
+    SL_TRY(sl_search__write_status(&w));
     if (!e || w.params > SL_FIT_MAX_PARAMS) return SL_OK;
     return sl_search__offer(kept, q->job, e, w.value, w.params, "rational", q->level);
 }

@@ -1,4 +1,4 @@
-/* run - the steps of a search, from cheap to dear. */
+/* run - the steps of a search, cheapest first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------- the list of steps --------- */
 
-/* A method's levels come in order; an effort leaves out the rows with a higher one. */
+/* Levels of a method come in order. Steps with an effort above the requested one are skipped. */
 typedef struct step {
     const sl_search__method *method;
     int level, effort;
@@ -32,7 +32,7 @@ typedef struct step {
 
 #define INNER(level, effort) { &sl_search__inner, level, effort }
 
-/* Up to here formulas are found that most tables have. */
+/* Finds the laws of most tables. */
 #define FIRST                                                                      \
     { &sl_search__rational, 0, SL_SEARCH_EFFORT_LOW },                             \
     BOTH(0, SL_SEARCH_EFFORT_LOW), BOTH(1, SL_SEARCH_EFFORT_LOW),                  \
@@ -40,7 +40,7 @@ typedef struct step {
     { &sl_search__rational, 1, SL_SEARCH_EFFORT_LOW },                             \
     { &sl_search__small, 0, SL_SEARCH_EFFORT_LOW }
 
-/* The grammar of pairs: what most of them are found by. */
+/* The grammar of pairs: these levels find most of them. */
 #define LATTICES LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICES_NEXT
 #define LATTICES_NEXT                                                              \
     LATTICE(1, SL_SEARCH_EFFORT_LOW), QUOTIENTS(0, SL_SEARCH_EFFORT_LOW),          \
@@ -53,15 +53,15 @@ typedef struct step {
     SKELETON(1, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW),           \
     QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(2, SL_SEARCH_EFFORT_NORMAL)
 
-/* The same, with three constants in a half or in a term, and with real ones. */
-#define LATTICES_DEAR                                                              \
+/* The grammar of pairs with three constants in a half or in a term, and with real constants. */
+#define LATTICES_EXPENSIVE                                                         \
     QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), CLOSURE(1, SL_SEARCH_EFFORT_NORMAL),    \
     CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(3, SL_SEARCH_EFFORT_NORMAL),     \
     QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL), SKELETON(4, SL_SEARCH_EFFORT_NORMAL),   \
     LATTICE(5, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),      \
     LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
 
-#define SKELETONS_DEAR                                                             \
+#define SKELETONS_EXPENSIVE                                                        \
     SKELETON(5, SL_SEARCH_EFFORT_NORMAL), SKELETON(6, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
@@ -80,8 +80,8 @@ static const step steps_exact[] = {
     BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW),
     BOTH(7, SL_SEARCH_EFFORT_LOW), SKELETONS, BOTH(8, SL_SEARCH_EFFORT_NORMAL),
     NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
-    INNER(0, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR,
-    INNER(1, SL_SEARCH_EFFORT_NORMAL), SKELETONS_DEAR, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    INNER(0, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW), LATTICES_EXPENSIVE,
+    INNER(1, SL_SEARCH_EFFORT_NORMAL), SKELETONS_EXPENSIVE, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 
 /* y of few digits, or with errors of known size. */
@@ -91,20 +91,20 @@ static const step steps_measured[] = {
     NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
     LATTICES, SKELETONS, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
     NOISE(3, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL),
-    BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR, BOTH(7, SL_SEARCH_EFFORT_LOW),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_DEAR, LAST,
+    BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_EXPENSIVE, BOTH(7, SL_SEARCH_EFFORT_LOW),
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_EXPENSIVE, LAST,
 };
 
-/* y rounded to DIGITS_COMPUTED digits or more, most likely after it was computed, where a grammar is
- * given: levels of the lattice of moderate cost come before the dear ones under noise. */
+/* y rounded to DIGITS_COMPUTED digits or more, most likely after it was computed, where a grammar
+ * is given: levels of the lattice of moderate cost come before the expensive ones under noise. */
 static const step steps_rounded[] = {
     FIRST,
     NOISE(0, SL_SEARCH_EFFORT_LOW), LATTICE(0, SL_SEARCH_EFFORT_LOW),
     INNER(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW), LATTICES_NEXT, SKELETONS,
-    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), LATTICES_DEAR,
+    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), LATTICES_EXPENSIVE,
     BOTH(6, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
     INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(7, SL_SEARCH_EFFORT_LOW),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_DEAR, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_EXPENSIVE, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 // clang-format on
 
@@ -112,7 +112,7 @@ enum { STEPS = SL_LEN(steps_exact), METHODS_MAX = 16, DIGITS_COMPUTED = 5 };
 _Static_assert(SL_LEN(steps_measured) == STEPS, "all orders have the same steps");
 _Static_assert(SL_LEN(steps_rounded) == STEPS, "all orders have the same steps");
 
-/* Have y's numbers so many digits in the mean? */
+/* Has y at least DIGITS_COMPUTED digits on average? */
 static bool is_computed(const sl_search__job *j) {
     double digits = 0;
     int64_t n = 0;
@@ -143,7 +143,7 @@ static bool ended(sl_search__job *j) {
     return atomic_load_explicit(&j->ended, memory_order_relaxed) != SL_SEARCH__RUNNING;
 }
 
-/* Of those kept, the formula of fewest bits; NULL: there is none. */
+/* The kept formula of fewest bits; NULL: none is kept. */
 static const sl_search_formula *best_of(const sl_search__job *j) {
     const sl_search_formula *best = NULL;
     for (int i = 0; i < j->n_kept; i++)
@@ -164,7 +164,7 @@ bool sl_search__stop(sl_search__job *j, bool report) {
     return ended(j);
 }
 
-/* Notes that this step would have needed so many bytes. */
+/* Records that this step needed more bytes than were allowed. */
 static void note_short(sl_search__job *j, int64_t needed) {
     sl_search_short *s = &j->result->memory_short;
     if (s->steps == 0) s->method = j->progress.what, s->level = j->progress.level;
@@ -187,7 +187,7 @@ void sl_search__release(sl_search__job *j, int64_t bytes) { j->memory -= bytes; 
 
 /* ---------------------------------------------------------------- steps --------------------- */
 
-/* A method that a step has named: opened when its first step comes, done when it has no more. */
+/* A method of some step: opened at its first step, done when it has no further level. */
 typedef struct running {
     const sl_search__method *method;
     void *state;
@@ -221,15 +221,17 @@ static sl_status run_step(sl_search__job *j, methods *m, const step *s) {
     return SL_OK;
 }
 
-/* Of those that find what most tables have: the same law may come in a shorter form. */
+/* A step that is run even after an exact formula above the size limit: it may find the same law in
+ * a shorter form. */
 static bool is_early(const step *s) {
     const bool spans =
         s->method == &sl_search__spans_products || s->method == &sl_search__spans_sums;
     return s->method == &sl_search__rational || (spans && s->level <= 3);
 }
 
-/* Hints are terms of the store: methods without one find nothing new. Parts of them have come by
- * level 6, as terms and beside those of that cost; higher levels are those of a search without. */
+/* Hints are terms of the store, so methods without a store find nothing new. By level 6 all parts
+ * of hints have been combined with terms of that cost; higher levels repeat the search without
+ * hints. */
 static bool uses_hints(const step *s) {
     enum { SPANS = 6, NOISE = 2 };
     const bool spans =
@@ -238,8 +240,8 @@ static bool uses_hints(const step *s) {
     return s->method == &sl_search__small || (s->method == &sl_search__noise && s->level <= NOISE);
 }
 
-/* Not of this effort, or of no use: small formulas come by themselves where no size is given, and
- * after an exact formula that is too large approximations are left, which need no high level. */
+/* Above the effort, or without use: `small` serves a size limit only, and after an exact formula
+ * above that limit only approximations remain, for which low levels suffice. */
 static bool is_left_out(const sl_search__job *j, const step *s) {
     const bool small = s->method == &sl_search__small;
     const bool approximates = small || (s->method == &sl_search__noise && s->level <= 1);
@@ -248,7 +250,7 @@ static bool is_left_out(const sl_search__job *j, const step *s) {
     return j->result->too_large > 0 && !approximates && !is_early(s);
 }
 
-/* Is it the next level of its method? A list that forgets one would never run it. */
+/* Is it the next level of its method? A level missing from a list would never run. */
 static bool is_next_level(const step *steps, int i) {
     int before = 0;
     for (int k = 0; k < i; k++) before += steps[k].method == steps[i].method;
@@ -260,7 +262,7 @@ static sl_status run_steps(sl_search__job *j) {
     sl_status st = SL_OK;
     const step *steps = steps_of(j);
     j->progress.steps = STEPS;
-    // no column that differs from row to row: nothing explains y
+    // without inputs that vary nothing explains y
     for (int i = 0; i < STEPS && st == SL_OK && j->rows.inputs > 0; i++) {
         SL_ASSERT(is_next_level(steps, i));
         if (is_left_out(j, &steps[i])) continue;
@@ -285,7 +287,7 @@ static int cmp_formula(const void *a, const void *b) {
     return sl_expr_cmp(p->fit.expr, q->fit.expr);
 }
 
-/* Marks those that no formula of fewer or equal bits of its own betters. */
+/* Marks the formulas on the front: none of fewer or equal bits leaves less. */
 static void mark_front(sl_search_formula *f, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         f[i].front = true;

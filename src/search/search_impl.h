@@ -1,4 +1,4 @@
-/* Inside src/search only: a search at work, the store of terms, and what methods share. */
+/* Inside src/search only: the state of a search, the store of terms, and what methods share. */
 #ifndef SL_SEARCH_IMPL_H
 #define SL_SEARCH_IMPL_H
 
@@ -6,11 +6,11 @@
 
 #include "search/search.h"
 
-/* ---------------------------------------------------------------- a search at work ---------- */
+/* ---------------------------------------------------------------- a running search ---------- */
 
-/* With how many digits y was written down: see precision.c. */
+/* How many digits y was written with: see precision.c. */
 typedef enum sl_digits_kind {
-    SL_DIGITS_FULL,        // of a double, or not to be told
+    SL_DIGITS_FULL,        // of a double, or not recognised
     SL_DIGITS_SINGLE,      // of a float
     SL_DIGITS_DECIMALS,    // behind the point
     SL_DIGITS_SIGNIFICANT,
@@ -21,7 +21,7 @@ typedef struct sl_digits {
 } sl_digits;
 
 typedef struct sl_search__job {
-    const sl_problem *all;   // as given
+    const sl_problem *all;   // the table
     sl_problem rows;         // what is searched: columns that matter, rows without repetition, well
                              // spread first, so that any first k rows are good probes
     int column[SL_DATA_MAX_INPUTS]; // input of `all` by column of `rows`
@@ -33,22 +33,22 @@ typedef struct sl_search__job {
     sl_search_result *result;
     double start;            // on sl_clock()
     sl_digits digits;        // that y was written down with
-    double precision; // relative size of the rounding of y: 2^-52, or more where digits are few
-    _Atomic int ended;       // sl_search_end asked for, or SL_SEARCH__RUNNING
+    double precision;        // relative rounding of y: 2^-52, or more where digits are few
+    _Atomic int ended;       // sl_search_end that was requested, or SL_SEARCH__RUNNING
     _Atomic int64_t tried;   // counted by methods, in large portions
-    int64_t verified;        // formulas looked at in all rows
+    int64_t verified;        // formulas evaluated in all rows
     int64_t memory;          // bytes held now
     int short_step;          // the last that was refused memory
-    double next_look;        // at the clock, and at progress
+    double next_look;        // when to read the clock and report progress next
     sl_search_progress progress;
-    sl_search_formula *kept; // offered and good, in order of coming
+    sl_search_formula *kept; // offered and accepted, in order
     int n_kept, kept_room;
     int exact;               // of them exact
     struct sl_store *store;  // of products and sums, while they are open
     int store_users;
 } sl_search__job;
 
-#define SL_SEARCH__RUNNING (-1) // value of `ended` while nobody asked for an end
+#define SL_SEARCH__RUNNING (-1) // value of `ended` while no end is requested
 
 /* Fills rows, columns, column, positive from `all`: see job.c. */
 SL_NODISCARD sl_status sl_search__prepare(sl_search__job *j);
@@ -56,39 +56,39 @@ SL_NODISCARD sl_status sl_search__prepare(sl_search__job *j);
 /* The result from what was kept: see run.c. */
 SL_NODISCARD sl_status sl_search__finish(sl_search__job *j);
 
-/* Must the work end? From any thread; report: from the calling one, which then reports progress and
- * looks at the clock. Cheap enough for every few hundred terms. */
+/* Must the work end? From any thread. report: from the calling thread, which then reads the clock
+ * and reports progress. Cheap enough for every few hundred terms. */
 bool sl_search__stop(sl_search__job *j, bool report);
 void sl_search__end(sl_search__job *j, sl_search_end how); // the first one holds
-/* May so many further bytes be held? Then they are counted; release gives them back. */
+/* May that many further bytes be held? If so they are counted until released. */
 bool sl_search__reserve(sl_search__job *j, int64_t bytes);
 void sl_search__release(sl_search__job *j, int64_t bytes);
 
 /* A formula that a method has found: in variables of j->rows, with free constants of these values.
- * It is fitted on all rows, snapped, judged and kept if it is any good. From the calling thread.
- * *kept: it is exact, or belongs to the front. */
+ * It is fitted on all rows, snapped, and kept if it is exact or on the front: *kept. From the
+ * calling thread. */
 SL_NODISCARD sl_status sl_search__offer(bool *kept, sl_search__job *j, const sl_node *e,
                                         const double *value, int params, const char *method,
                                         int level);
 
-/* The same for a formula that leaves something of y: its constants are fitted in all rows of the
- * table, made exact numbers where that costs nothing, and it is judged by its description length. Kept
- * if no kept formula of fewer bits of its own leaves less (noise_offer.c). */
+/* The same for a formula that is not exact: its constants are fitted in all rows of the table and
+ * rounded to exact numbers where the fit does not worsen. Kept if no kept formula of fewer bits of
+ * its own leaves less (noise_offer.c). */
 SL_NODISCARD sl_status sl_search__offer_noisy(bool *kept, sl_search__job *j, const sl_node *e,
                                               const double *value, int params, const char *method,
                                               int level);
-/* Parts of both: the formula in the inputs of j->all, tidy; whether its expression is kept already; and
- * keeping it. */
+/* Parts of both: the formula in the inputs of j->all, tidy; whether its expression is kept already;
+ * and keeping it. */
 SL_NODISCARD sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
                                          const sl_node *e);
-/* *out := are its nodes, in the shortest form that is at hand, no more than the options allow? */
+/* *out := has the shortest known form at most the nodes that the options allow? */
 SL_NODISCARD sl_status sl_search__fits_size(bool *out, sl_arena *a, const sl_search__job *j,
                                             const sl_node *e);
 bool sl_search__is_known(const sl_search__job *j, const sl_search_formula *f);
 SL_NODISCARD sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f);
 
-/* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise, as a part of the
- * formula's value where its errors are relative. */
+/* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise, relative to the
+ * formula's value where errors are relative. */
 SL_NODISCARD sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,
                                               const sl_search_formula *f);
 
@@ -98,8 +98,8 @@ sl_digits sl_search__digits(const double *y, int64_t rows);
  * 1/sqrt(12) of it. */
 double sl_search__last_unit(sl_digits d, double y);
 
-/* *out := e, whose constants have these values, or something equal to it in all rows of positive bases
- * that is shorter by the prices of fit.h. */
+/* *out := e, whose constants have these values, or something equal to it in all rows of positive
+ * bases that is shorter by the prices of fit.h. */
 SL_NODISCARD sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e,
                                            const double *value, const sl_problem *rows);
 
@@ -122,17 +122,17 @@ extern const sl_search__method sl_search__small; // small.c; where the options l
 
 /* ---------------------------------------------------------------- the store of terms -------- */
 
-/* What formulas are made of: monomials, unary functions of them, of binomials and of products with
- * constants of a list, ... by rank, so that the simple ones come first. A term costs log2 of the
- * product of the ranks of its parts; level l of a side has the terms of cost l - 1 .. l (level 0: up
- * to 0), with simple families some levels ahead.
+/* The terms of formulas: monomials, functions of monomials, of binomials and of products with
+ * constants of a list, by rank, so that simple terms come first. A term costs log2 of the product
+ * of the ranks of its parts; level l of a side has the terms of cost l - 1 .. l (level 0: up to 0),
+ * with simple families some levels ahead.
  *
  * The store depends on x alone: it is built once and shared by all transforms of y. */
-typedef uint64_t sl_term;
+typedef uint64_t sl_store_term;
 
 typedef enum sl_side { SL_SIDE_PRODUCT, SL_SIDE_SUM } sl_side;
 
-#define SL_STORE_MAX_PROBES 64 // rows that terms are evaluated at; values have stride probes_padded
+#define SL_STORE_MAX_PROBES 64 // rows that terms are evaluated at
 #define SL_STORE_MAX_VARIABLES SL_DATA_MAX_INPUTS
 #define SL_STORE_BATCH 8192    // terms of one call of next
 
@@ -143,8 +143,8 @@ SL_NODISCARD sl_status sl_search_store_open(sl_store **out, sl_search__job *j, i
 void sl_search_store_close(sl_store *s);
 int sl_search_store_stride(const sl_store *s); // probes rounded up to a multiple of 8
 
-/* Lists of parts up to this level, on all threads; the same for any number of them. Must precede
- * the terms of that level. */
+/* Extends the lists of parts up to this level, on all threads; the same for any number of them.
+ * Must precede the terms of that level. */
 SL_NODISCARD sl_status sl_search_store_extend(sl_store *s, int level);
 
 /* A walk over the terms of one side and level, in fixed order. */
@@ -152,26 +152,26 @@ typedef struct sl_store_walk {
     const sl_store *store;
     sl_side side;
     int level;
-    int simple;         // so many terms of the last call, its first ones, are of simple families
-    int family;         // where it is: family of terms, and tuple in it
+    int simple;         // terms of the last call, its first ones, that are of simple families
+    int family;         // the position: family of terms, and tuple in it
     size_t i, j, k, k_begin;
     bool inside, in_i, in_j;
 } sl_store_walk;
 void sl_search_store_walk_begin(sl_store_walk *w, const sl_store *s, sl_side side, int level);
-/* out[0..) := the next terms, at most `room`; answers how many, 0 at the end. cost[]: bits of each
+/* out[0..) := the next terms, at most `room`; returns how many, 0 at the end. cost[]: bits of each
  * (may be NULL). */
-int sl_search_store_walk_next(sl_term *out, float *cost, int room, sl_store_walk *w);
+int sl_search_store_walk_next(sl_store_term *out, float *cost, int room, sl_store_walk *w);
 
-/* value[0..stride) := the term at the probes, the padding finite. Answers false where it is not real
- * and finite at a probe (or too large to mean anything). *exponent: the value is the logarithm of the
- * term, as of exp(u) on the product side. From any thread. */
-bool sl_search_store_value(double *value, bool *exponent, const sl_store *s, sl_term t);
+/* value[0..stride) := the term at the probes, the padding finite. Returns false where it is not
+ * real and finite at a probe (or too large to mean anything). *exponent: the value is the logarithm
+ * of the term, as of exp(u) on the product side. From any thread. */
+bool sl_search_store_value(double *value, bool *exponent, const sl_store *s, sl_store_term t);
 /* The same at the first n probes alone, n a multiple of 8. */
-bool sl_search_store_value_first(double *value, bool *exponent, const sl_store *s, sl_term t,
+bool sl_search_store_value_first(double *value, bool *exponent, const sl_store *s, sl_store_term t,
                                  int n);
 
-/* Monomials by rank, for transforms of y and closures: number i, its value at the probes. *count: as
- * many as are wanted, or as there are; those that levels have not yet made are made here. */
+/* Monomials by rank, for transforms of y and closures: number i, its value at the probes. *count:
+ * `want`, or as many as there are; those that levels have not yet made are made here. */
 SL_NODISCARD sl_status sl_search_store_monomials(int *count, sl_store *s, int want);
 const double *sl_search_store_monomial(const sl_store *s, int i);
 const int8_t *sl_search_store_monomial_exponents(const sl_store *s, int i); // in halves, by column
@@ -181,20 +181,18 @@ SL_NODISCARD sl_status sl_search_store_rows(int *count, sl_store *s, int want);
 const int8_t *sl_search_store_row(const sl_store *s, int i);
 /* Unary functions by rank (the list R), the same way. */
 int sl_search_store_functions(const sl_store *s, int want);
-sl_term sl_search_store_function(const sl_store *s, int i);
+sl_store_term sl_search_store_function(const sl_store *s, int i);
 /* Functions of one variable and of 1 +- q (the list E). */
 int sl_search_store_elementaries(const sl_store *s, int want);
-sl_term sl_search_store_elementary(const sl_store *s, int i);
+sl_store_term sl_search_store_elementary(const sl_store *s, int i);
 
-/* The term as an expression in variables of j->rows. Without SL_STORE_EXPONENT the value itself:
- * exp(u), not u. */
+/* The term as an expression in variables of j->rows. Of an exponential exp(u), not u. */
 SL_NODISCARD sl_status sl_search_store_expr(const sl_node **out, sl_arena *a, const sl_store *s,
-                                            sl_term t);
+                                            sl_store_term t);
 
-/* Constants of the list, by rank: 1, -1, 2, 1/2, ... as exact expressions. */
+/* Constants of the list, by rank: 1, -1, 2, 1/2, ... */
 int sl_search_store_constants(void);
 double sl_search_store_constant(int i);
-SL_NODISCARD sl_status sl_search_store_constant_expr(const sl_node **out, sl_arena *a, int i);
 
 static inline double sl_search__dot(const double *a, const double *b, int64_t n) {
     double sum = 0;

@@ -1,25 +1,24 @@
 /* simplify - the same formula, written shorter.
  *
- * Formulas come out of keys with their structure as it was met: x2*(1 + x1/x2) for x1 + x2,
- * (x1/x2)^(-1) for x2/x1, sqrt(x^2) for x. Rules are tried until none shortens the description any
- * more; some hold only where bases are positive, which the rows say:
+ * Formulas come out of the search in the structure of the terms that matched: x2*(1 + x1/x2) for
+ * x1 + x2, (x1/x2)^(-1) for x2/x1, sqrt(x^2) for x. Rules are applied until none shortens the
+ * description any more; some need positive bases, which the rows decide:
  *
- *     (a b)^p          a^p b^p
- *     (a^p)^q          a^(p q)
- *     exp(u)^p         exp(p u)                       also where it is no shorter: it is how people
- * write it v^e (s + t)^p    (s v^(e/p) + t v^(e/p))^p      v a variable, e/p whole (s + t)^p (u +
- * v)^p    (s u + s v + t u + t v)^p
- *     -(s + t)^p       (-s - t)^p                     p odd
+ *     (a b)^p                a^p b^p
+ *     (a^p)^q                a^(p q)
+ *     exp(u)^p               exp(p u)                      also where it is no shorter: convention
+ *     v^e (s + t)^p          (s v^(e/p) + t v^(e/p))^p     v a variable, e/p an integer
+ *     (s + t)^p (u + v)^p    (s u + s v + t u + t v)^p
+ *     -(s + t)^p             (-s - t)^p                    p odd
  *
- * Whoever calls holds the result against all rows. */
+ * The caller verifies the result in all rows. */
 #include <math.h>
 
 #include "search/search_impl.h"
 
 enum { FACTORS_MAX = 64, ROUNDS = 8 };
 
-static const double BRACKETS =
-    3; // bits that getting rid of a bracket may cost: x^(-2) for (x^2)^(-1)
+static const double BRACKETS = 3; // bits that removing a bracket may cost: x^(-2) for (x^2)^(-1)
 
 typedef struct simplifier {
     sl_arena *arena;
@@ -35,8 +34,9 @@ static const sl_node *piece(simplifier *s, const sl_node *e) {
     return e;
 }
 
-/* Did the call give something? A form that passes a limit is no form; lack of memory sticks. */
-static bool gave(simplifier *s, sl_status st) {
+/* Did the call succeed? A form that passes a limit counts as none; lack of memory is kept as the
+ * status. */
+static bool succeeded(simplifier *s, sl_status st) {
     if (st == SL_ENOMEM) s->failed = true;
     return st == SL_OK;
 }
@@ -52,7 +52,7 @@ static const sl_node *power(simplifier *s, const sl_node *e, sl_rat p) {
     return piece(s, sl_expr_pow(s->arena, e, p));
 }
 
-/* list[] := the operands; answers how many, 0 if there are too many. */
+/* list[] := the operands; returns how many, 0 if there are too many. */
 static int operands(const sl_node **list, const sl_node *e) {
     if (e->arg > FACTORS_MAX) return 0;
     const sl_node *at = e + 1;
@@ -71,7 +71,7 @@ static const sl_node *base_of(const sl_node *e, sl_rat *exponent) {
 static bool is_positive(simplifier *s, const sl_node *e) {
     size_t mark = sl_arena_mark(s->arena);
     double *v = sl_arena_alloc(s->arena, (size_t)s->rows->rows * sizeof *v);
-    bool all = v && gave(s, sl_expr_eval(v, s->arena, e, s->rows->x, s->rows->rows, s->value));
+    bool all = v && succeeded(s, sl_expr_eval(v, s->arena, e, s->rows->x, s->rows->rows, s->value));
     for (int64_t i = 0; i < s->rows->rows && all; i++) all = v[i] > 0;
     if (!v) s->failed = true;
     sl_arena_rewind(s->arena, mark);
@@ -91,7 +91,7 @@ static const sl_node *raise(simplifier *s, const sl_node *e, sl_rat p) {
 static const sl_node *open_exponential(simplifier *s, const sl_node *e, sl_rat p) {
     const sl_node *pair[2] = { piece(s, sl_expr_num(s->arena, p)), e + 1 }, *exponent;
     const sl_node *both = product(s, pair, 2);
-    if (!both || !gave(s, sl_expr_merge(&exponent, s->arena, both))) return NULL;
+    if (!both || !succeeded(s, sl_expr_merge(&exponent, s->arena, both))) return NULL;
     return piece(s, sl_expr_fn(s->arena, SL_OP_EXP, exponent));
 }
 
@@ -118,7 +118,7 @@ static const sl_node *scale_sum(simplifier *s, const sl_node *sum, const sl_node
     for (int i = 0; i < n; i++) {
         const sl_node *pair[2] = { term[i], by };
         const sl_node *both = product(s, pair, 2);
-        if (!both || !gave(s, sl_expr_canon(&term[i], s->arena, both))) return NULL;
+        if (!both || !succeeded(s, sl_expr_canon(&term[i], s->arena, both))) return NULL;
     }
     return n ? piece(s, sl_expr_nary(s->arena, SL_OP_ADD, term, n)) : NULL;
 }
@@ -160,7 +160,7 @@ static const sl_node *join(simplifier *s, const sl_node *const *factor, int n, i
         return NULL;
     if (!sl_expr_rat_is_int(p) && !is_positive(s, pair[0])) return NULL;
     both = product(s, pair, 2);
-    if (!both || !gave(s, sl_expr_canon(&out[kept++], s->arena, both))) return NULL;
+    if (!both || !succeeded(s, sl_expr_canon(&out[kept++], s->arena, both))) return NULL;
     out[0] = power(s, out[0], p);
     for (int i = 0; i < n; i++)
         if (i != a && i != b) out[kept++] = factor[i];
@@ -178,7 +178,7 @@ static double price(const simplifier *s, const sl_node *e) {
 /* Takes `other` for *best if it is shorter. */
 static bool take_shorter(simplifier *s, const sl_node **best, const sl_node *other) {
     const sl_node *tidy;
-    if (!other || s->failed || !gave(s, sl_expr_tidy(&tidy, s->arena, other))) return false;
+    if (!other || s->failed || !succeeded(s, sl_expr_tidy(&tidy, s->arena, other))) return false;
     if (!(price(s, tidy) < price(s, *best) - 1e-9)) return false;
     *best = tidy;
     return true;
@@ -187,7 +187,7 @@ static bool take_shorter(simplifier *s, const sl_node **best, const sl_node *oth
 /* The same where it has fewer nodes and costs at most `slack` bits more. */
 static bool take_smaller(simplifier *s, const sl_node **best, const sl_node *other, double slack) {
     const sl_node *tidy;
-    if (!other || s->failed || !gave(s, sl_expr_tidy(&tidy, s->arena, other))) return false;
+    if (!other || s->failed || !succeeded(s, sl_expr_tidy(&tidy, s->arena, other))) return false;
     if (sl_expr_nodes(tidy) >= sl_expr_nodes(*best)) return false;
     if (price(s, tidy) > price(s, *best) + slack) return false;
     *best = tidy;
@@ -203,14 +203,14 @@ static bool has_power_of_exp(const sl_node *e) {
 /* The same where powers of exponentials are gone. */
 static bool take_opened(simplifier *s, const sl_node **best, const sl_node *other) {
     const sl_node *tidy;
-    if (!other || s->failed || !gave(s, sl_expr_tidy(&tidy, s->arena, other))) return false;
+    if (!other || s->failed || !succeeded(s, sl_expr_tidy(&tidy, s->arena, other))) return false;
     if (!has_power_of_exp(*best) || has_power_of_exp(tidy)) return false;
     *best = tidy;
     return true;
 }
 
-/* With fewer nodes only: else a factor would go into a sum because it is cheaper than the number 1.
- */
+/* With fewer nodes only: otherwise a factor would be moved into a sum because its price is below
+ * that of the number 1. */
 static bool shorten_product(simplifier *s, const sl_node **best) {
     const sl_node *factor[FACTORS_MAX];
     int n = operands(factor, *best);
@@ -240,7 +240,7 @@ static const sl_node *simplify_operands(simplifier *s, const sl_node *e) {
 
 static const sl_node *simplified(simplifier *s, const sl_node *e) {
     const sl_node *best = simplify_operands(s, e), *tidy;
-    if (!best || !gave(s, sl_expr_tidy(&tidy, s->arena, best))) return best;
+    if (!best || !succeeded(s, sl_expr_tidy(&tidy, s->arena, best))) return best;
     best = tidy;
     for (int round = 0; round < ROUNDS && !s->failed; round++) {
         sl_rat p;
@@ -266,8 +266,8 @@ sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e
             !take_opened(&s, &best, next))
             break;
     }
-    if (gave(&s, sl_expr_merge(&other, a, best))) take_shorter(&s, &best, other);
-    if (gave(&s, sl_expr_canon(&other, a, best))) take_shorter(&s, &best, other);
+    if (succeeded(&s, sl_expr_merge(&other, a, best))) take_shorter(&s, &best, other);
+    if (succeeded(&s, sl_expr_canon(&other, a, best))) take_shorter(&s, &best, other);
     if (s.failed) return sl_fail(SL_ENOMEM, "no memory for a formula");
     *out = best;
     return SL_OK;

@@ -2,12 +2,11 @@
  *
  * A pair's skeleton is multiplied out before constants go in: (sqrt(x2) - sin(x1)) (exp(x1) +
  * exp(x2)) is four terms, x1/(x1 + x2) - sin(x1)/(x1 + x2) two, and each gets constants of its own,
- * also in its own copy of the divisor. Two halves that meet (lattice.c) do not make such sums. But
- * there are only some hundred thousand skeletons (skeleton_bases.c), and once one is given, most
- * constants are no matter of search: those outside of functions and divisors are coefficients of a
- * linear combination. Those inside are enumerated as far as there are two (skeleton_pieces.c,
- * skeleton_screen.c). What passes is fitted in all rows, thinned out to the columns that are
- * needed, and offered (skeleton_settle.c).
+ * also in its own copy of the divisor. Two halves (lattice.c) do not make such sums. But there are
+ * only some hundred thousand skeletons (skeleton_bases.c), and for a given one most constants need
+ * no search: those outside of functions and divisors are coefficients of a linear combination. Up
+ * to two constants inside are enumerated (skeleton_pieces.c, skeleton_screen.c). Hits are fitted in
+ * all rows, reduced to the columns that are needed, and offered (skeleton_verify.c).
  *
  *   level 0   three terms and more, and divisors that are sums; one constant in one term or in each
  *             of two
@@ -18,7 +17,7 @@
  *   level 5   divisors that are sums, with two constants in one of their places
  *   level 6   the same, one in each of two terms with further summands
  *
- * The default grammar alone: its operators are those whose constants are understood here. */
+ * Only operators of the default grammar are supported. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +64,7 @@ static bool applies(const sl_search__job *j) {
     return true;
 }
 
-/* How far y may be from what it was rounded from. */
+/* Largest rounding error of y, by row. */
 static void set_rounding(sl_skeletons *s) {
     const sl_digits digits = sl_search__digits(s->job->rows.y, s->job->rows.rows);
     double sum = 0;
@@ -155,7 +154,7 @@ static sl_status screen_level(sl_skeletons *s, int level) {
     sl_free(list);
     if (st != SL_OK || sl_search__stop(s->job, true)) return st;
     st = gather(&all, s);
-    if (st == SL_OK) st = sl_search__skeleton_settle(s, &all, level);
+    if (st == SL_OK) st = sl_search__skeleton_verify(s, &all, level);
     sl_free(all.hit);
     return st;
 }

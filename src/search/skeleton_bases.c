@@ -5,9 +5,9 @@
  * coefficients, which are free, there are few of them, and so are the sums, products and quotients
  * of two: some 150,000 for two inputs, most of them of two or three terms.
  *
- * Under a quotient a half stays as it is: a sum is one factor of every term, to the power -1. What
- * all terms of the sum have in common is taken out of it, as canonical forms do: x1/(x1^2 + x1 x2)
- * is 1/(x1 + x2), x2/(x1 x2 + x1) is x2/(x1 (x2 + 1)). */
+ * As a divisor a half is not multiplied out: a sum is one factor of every term, to the power -1.
+ * Common factors of all its terms are taken out, as in canonical forms: x1/(x1^2 + x1 x2) is 1/(x1
+ * + x2), x2/(x1 x2 + x1) is x2/(x1 (x2 + 1)). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ enum { HALF_TERMS = 4, WHOLE = 4 };
 typedef struct half {
     int terms;
     int32_t term[HALF_TERMS]; // ascending
-    bool good, divides;       // has a form that is understood; so has its inverse
+    bool good, divides;       // its form is supported; so is that of its inverse
     term inverse;
 } half;
 
@@ -49,8 +49,7 @@ static uint64_t mix(uint64_t h, uint64_t v) {
     return h ^ h >> 32;
 }
 
-/* A place for one more of n entries: the table is at most half full. hash_of says where entries
- * are. */
+/* Room for one more of n entries: the table is at most half full. hash_of gives an entry's hash. */
 static sl_status extend(bool *done, sl_skeletons *s, sl_search__skeleton_index *index, int32_t n,
                         uint64_t (*hash_of)(const sl_skeletons *s, int32_t i)) {
     *done = true;
@@ -213,7 +212,7 @@ static sl_status multiply_terms(bool *good, sl_skeletons *s, term *a, const term
         else
             *good = multiply(a, b->factor[i]);
     }
-    // a sum to a whole power would have to be multiplied out
+    // a sum to an integer power would have to be multiplied out
     for (int i = 0; i < a->factors && *good; i++) {
         int quarters = a->factor[i].quarters;
         bool sum = s->node[a->factor[i].node]->op == SL_OP_ADD;
@@ -246,7 +245,7 @@ static int by_number(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* Sorts and drops what is there twice; answers how many are left. */
+/* Sorts and drops what is there twice; returns how many are left. */
 static int sort_terms(int32_t *t, int n) {
     int kept = 0;
     qsort(t, (size_t)n, sizeof *t, by_number);
@@ -401,7 +400,7 @@ static sl_status add_product(bool *done, sl_skeletons *s, const half *f, const t
     return add_base(done, s, list, count, quotient);
 }
 
-/* All of f with g and those of its like. first: no half before g has the same terms. */
+/* Sum, products and quotients of f and g. first: no half before g has the same terms. */
 static sl_status combine(bool *done, sl_skeletons *s, const half *f, const half *g, bool first) {
     term other[HALF_TERMS];
     *done = true;
@@ -433,7 +432,7 @@ static sl_status list_halves(half *list, bool *first, int *n, sl_skeletons *s,
         if (!h->good) continue;
         first[kept] = true;
         for (int k = 0; k < kept && first[kept]; k++) first[kept] = !same_terms(&list[k], h);
-        // a further one is of use as a divisor only
+        // a later one with the same terms matters as a divisor only
         bool divisor = h->divides && h->terms > 1;
         if (first[kept] || divisor) kept++;
     }

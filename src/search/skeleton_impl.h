@@ -1,5 +1,4 @@
-/* Inside src/search only: skeletons of the grammar, one by one. What it does is told in skeleton.c.
- */
+/* Inside src/search only: skeletons of the grammar, one by one. skeleton.c describes the method. */
 #ifndef SL_SEARCH_SKELETON_IMPL_H
 #define SL_SEARCH_SKELETON_IMPL_H
 
@@ -7,7 +6,7 @@
 #include "search/skeleton_kernels.h"
 
 enum {
-    SL_SKELETON__ROWS = 64,    // looked at; the last ones only judge what the first have found
+    SL_SKELETON__ROWS = 64,    // in use; the last ones only verify hits
     SL_SKELETON__FITTED = 40,  // that terms are projected in at most
     SL_SKELETON__RANK = 32,    // columns without inner constants of a skeleton
     SL_SKELETON__FACTORS = 4,  // of a term
@@ -52,8 +51,8 @@ typedef struct sl_search__skeleton_set {
     double *value;              // by column, row and variant
 } sl_search__skeleton_set;
 
-/* A factor with what constants make of it: outside of functions a linear space of columns, inside
- * variants. */
+/* A factor with its constants: those outside of functions span a space of columns, those inside are
+ * enumerated as variants. */
 typedef struct sl_search__skeleton_piece {
     sl_search__skeleton_factor factor;
     int plains, columns; // columns: of a variant
@@ -132,33 +131,35 @@ typedef struct sl_skeletons {
 /* *items := room for one more behind the n there are. *out := false where max_memory does not allow
  * it. */
 SL_NODISCARD sl_status sl_search__skeleton_grow(bool *out, sl_skeletons *s, void **items, int32_t n,
-                                         int32_t *room, size_t size);
+                                                int32_t *room, size_t size);
 
-/* skeleton_bases.c: all skeletons of two terms and more. *done := false where there is no memory. */
+/* skeleton_bases.c: all skeletons of two terms and more. *done := false where there is no
+ * memory. */
 SL_NODISCARD sl_status sl_search__skeleton_list(bool *done, sl_skeletons *s);
 
-/* skeleton_pieces.c: the pieces of all terms, and their variants of a set, in so many rows. */
+/* skeleton_pieces.c: the pieces of all terms, and their variants of a set, in that many rows. */
 SL_NODISCARD sl_status sl_search__skeleton_make_pieces(bool *done, sl_skeletons *s);
 SL_NODISCARD sl_status sl_search__skeleton_make_variants(bool *done, sl_skeletons *s, int set,
                                                          int rows);
 /* *out := column c of a variant, with its constants in it. */
 SL_NODISCARD sl_status sl_search__skeleton_variant_expr(const sl_node **out, sl_arena *a,
-                                                 const sl_search__skeleton_piece *p,
-                                                 const sl_search__skeleton_variant *v, int c);
+                                                        const sl_search__skeleton_piece *p,
+                                                        const sl_search__skeleton_variant *v,
+                                                        int c);
 
 /* skeleton_screen.c: bases begin .. end against variants of these sets; hits of the worker. */
 typedef struct sl_search__skeleton_screening {
     sl_skeletons *s;
     const int32_t *base; // which
     uint32_t sets;       // bit i: variants of set i take part
-    bool pairs;          // two of several columns are looked at, one by one
-    bool inside;         // and two factors of one term
+    bool pairs;          // pairs of variants with several columns are tried
+    bool inside;         // and pairs of factors of one term
 } sl_search__skeleton_screening;
 SL_NODISCARD sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker,
                                                   void *payload);
 
-/* skeleton_settle.c: the formulas of these hits are fitted in all rows, thinned out and offered. */
-SL_NODISCARD sl_status sl_search__skeleton_settle(sl_skeletons *s, sl_search__skeleton_hits *hits,
+/* skeleton_verify.c: the formulas of these hits are fitted in all rows, reduced and offered. */
+SL_NODISCARD sl_status sl_search__skeleton_verify(sl_skeletons *s, sl_search__skeleton_hits *hits,
                                                   int level);
 
 #endif

@@ -1,11 +1,11 @@
-/* skeleton_pieces - the factors of terms, with what constants make of them.
+/* skeleton_pieces - the factors of terms and their variants with constants inside.
  *
  * A variable or a function u of a pair becomes a u + b. Outside of functions and divisors that is a
  * linear combination: (a x + b)^2 is one of x^2, x and 1, sin(x + b) one of sin(x) and cos(x).
- * These columns are the plain part of a piece; their coefficients are free. Inside, constants have
- * to be enumerated: every place in a piece that takes some is a slot, an expression with two free
- * constants, factor and summand, compiled once and evaluated for each of their values. Values that
- * are a multiple of the piece itself, or of another variant, are left out. */
+ * These columns are the plain part of a piece; their coefficients are free. Constants inside are
+ * enumerated: every place in a piece that takes constants is a slot, an expression with two free
+ * constants, factor and summand, compiled once and evaluated for each of their values. Variants
+ * that are a multiple of the piece itself or of another variant are left out. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static const sl_node *put_constants(builder *b, const sl_node *e, const sl_node 
     return b->failed ? NULL : checked(b, sl_expr_nary(b->a, (sl_op)e->op, operand, n));
 }
 
-/* The columns of u^(quarters/4) but for 1; answers how many. sine: a phase is free. */
+/* The columns of u^(quarters/4) but for 1; returns how many. sine: a phase is free. */
 static int columns_of(const sl_node **out, builder *b, const sl_node *u, int quarters, bool sine) {
     if (!sine || quarters > 2 * WHOLE) return out[0] = power(b, u, quarters), 1;
     const sl_node *cosine = function(b, SL_OP_COS, u + 1);
@@ -95,7 +95,7 @@ static int columns_of(const sl_node **out, builder *b, const sl_node *u, int qua
 
 static bool is_whole(int quarters) { return quarters % WHOLE == 0; }
 
-/* A column where it is a number to calculate with in all rows; else none. */
+/* Adds a column if it is finite and of moderate size in all rows. */
 static sl_status add_plain(piece *p, sl_skeletons *s, const sl_node *e) {
     double *value = p->value[p->plains];
     if (p->plains == SL_SKELETON__PLAIN) return SL_OK;
@@ -269,7 +269,8 @@ static int list_variants(variant *out, const sl_skeletons *s, const piece *p, in
     return n;
 }
 
-/* What does not change when the values are multiplied; 0: they are no numbers to calculate with. */
+/* A key that does not depend on a factor of the values; 0: they are not finite or not of moderate
+ * size. */
 static uint64_t key_of(const double *v, int rows) {
     for (int r = 0; r < rows; r++)
         if (!(fabs(v[r]) < 1e100)) return 0;

@@ -1,8 +1,8 @@
 /* skeleton_screen - is y a sum of these terms, with at most two of them changed?
  *
- * For one skeleton: the columns of its terms without constants inside are a linear space of few
- * columns. Eight more rows than columns are looked at. What is orthogonal to the columns has a
- * basis of eight directions; the first is that of y. Then, with images in these directions,
+ * For one skeleton the columns of its terms without constants inside span a linear space. With
+ * eight more rows than columns, its orthogonal complement has a basis of eight directions; the
+ * first is that of y. Variants are compared by their images in these directions:
  *
  *   none   y is a formula if nothing of it is left;
  *   one    a variant of a term adds a few columns: y is a formula if direction 0 is in the span of
@@ -16,8 +16,8 @@
  * The images of all variants of a factor are one product of matrices: the directions, times the
  * other factors' values, times the values of the variants.
  *
- * Rows are weighted by 1/|y|. Where y is rounded, so much of it may be left by rounding; and the
- * keys of two are cells as wide, next to each other. */
+ * Rows are weighted by 1/|y|. Where y is rounded, a residual of that size is allowed, and the keys
+ * of pairs are cells of that width, looked up with their neighbours. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +39,8 @@ enum {
  * image by rounding. */
 static const double DEPENDENT = 1e-11, NOTHING = 1e-10, LEFT = 1e-14, LEAST = 1e-18;
 static const double APART = 1e-6, PARALLEL = 1e-5;
-/* Where y is rounded: standard errors that may be left; the part of y's direction that they may be
- * before nothing can be told, for one variant and for two; chance of a false hit. */
+/* Where y is rounded: residual allowed, in standard errors; largest doubt, as a part of y's
+ * direction, for one variant and for two; chance of a false hit. */
 static const double ERRORS = 3, DOUBT_ONE = 0.05, DOUBT_TWO = 3e-3, CHANCE = 1e-10;
 
 typedef struct screen {
@@ -79,7 +79,7 @@ typedef struct screen {
 
 /* ---------------------------------------------------------------- projection ---------------- */
 
-/* v less what it has of basis[0..n), normalised; again where that is most of it. Answers what part
+/* v less what it has of basis[0..n), normalised; again where that is most of it. Returns what part
  * of it was left. */
 static double make_orthogonal(double *v, const screen *c, int n) {
     const sl_search__skeleton_kernels *kernels = c->s->kernels;
@@ -171,7 +171,7 @@ static bool take_plains(screen *c) {
     return true;
 }
 
-/* What rounding of y leaves to be told, when so much of y is left by the plain columns. */
+/* Sets the doubt: the rounding of y relative to what the plain columns leave of it. */
 static void set_doubt(screen *c, double left) {
     c->doubt = ERRORS * c->s->sigma * sqrt(DIMS) / (left * sqrt(c->rows));
     c->most = CHANGED_MAX;
@@ -215,7 +215,7 @@ static sl_status add_hit(const screen *c, const sl_search__skeleton_change *a,
     memset(hit, 0, sizeof *hit);
     hit->base = c->at;
     hit->changes = (a != NULL) + (b != NULL);
-    hit->left = c->s->sigma > 0 ? left : 0; // what exact data leave is rounding
+    hit->left = c->s->sigma > 0 ? left : 0; // the residual of exact data is rounding
     if (a) hit->change[0] = *a;
     if (b) hit->change[1] = *b;
     return SL_OK;
@@ -411,7 +411,7 @@ static sl_status try_inside(screen *c, int t) {
 
 static sl_status try_base(screen *c) {
     bool nothing;
-    // of many columns most are there twice, or depend on others
+    // many columns are duplicates or dependent, so the rank is less
     const int rows = count_plains(c->s, c->base) + DIMS;
     c->rows = SL_MIN((rows + 7) / 8 * 8, K);
     if (!take_plains(c) || !find_directions(&nothing, c)) return SL_OK;

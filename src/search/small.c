@@ -1,8 +1,8 @@
 /* small - the best formulas of few nodes, where the options limit the size.
  *
- * A law that is larger than the limit has no exact formula within it, and approximations that other
- * methods come by are mostly too large as well. So small formulas are enumerated as such: F is a
- * term of the store, or a sum, product or quotient of two of them, in each of the forms
+ * A law above the limit has no exact formula within it, and most approximations that other methods
+ * find are above it too. So small formulas are enumerated directly: F is a term of the store, or a
+ * sum, product or quotient of two of them, in each of the forms
  *
  *     F    a F    F + b    a F + b    a F^p    a exp(b F)
  *
@@ -66,7 +66,7 @@ static bool is_finite(const double *v, int n) {
     return true;
 }
 
-static sl_status add_term(small *s, const sl_store *store, sl_term t) {
+static sl_status add_term(small *s, const sl_store *store, sl_store_term t) {
     term *to = &s->term[s->terms];
     const size_t mark = sl_arena_mark(&s->arena);
     const sl_search__job *j = s->job;
@@ -84,7 +84,7 @@ static sl_status add_term(small *s, const sl_store *store, sl_term t) {
 
 /* Levels of a side until there are TERMS of it, or a level has none that is small enough. */
 static sl_status add_side(small *s, sl_store *store, sl_side side) {
-    sl_term batch[SL_STORE_BATCH / 16];
+    sl_store_term batch[SL_STORE_BATCH / 16];
     const int most = s->terms + TERMS;
     for (int level = 0, before = -1; level < LEVELS_MAX && s->terms < most; level++) {
         sl_store_walk w;
@@ -103,7 +103,7 @@ static sl_status add_side(small *s, sl_store *store, sl_side side) {
 
 /* ---------------------------------------------------------------- constants ----------------- */
 
-/* *a, *b := of y = a f + b, weighted; answers what is left. without: b is 0. */
+/* *a, *b := the weighted least squares of y = a f + b; returns the residual. without: b is 0. */
 static double fit_line(double *a, double *b, const double *y, const double *f, const double *w,
                        int n, bool without) {
     double sw = 0, sf = 0, sy = 0, ff = 0, fy = 0, rest = 0;
@@ -206,35 +206,35 @@ static void put_all(small *s) {
 
 /* ---------------------------------------------------------------- offers -------------------- */
 
-static const sl_node *write_candidate(sl_write *w, const small *s, const candidate *c) {
+static const sl_node *write_candidate(sl_writer *w, const small *s, const candidate *c) {
     const sl_node *f = s->term[c->first].expr, *g = s->term[c->second].expr;
-    if (c->pairing == SUM) f = sl_search_write_plus(w, f, g);
-    if (c->pairing == PRODUCT) f = sl_search_write_times(w, f, g);
+    if (c->pairing == SUM) f = sl_search__write_plus(w, f, g);
+    if (c->pairing == PRODUCT) f = sl_search__write_times(w, f, g);
     if (c->pairing == QUOTIENT)
-        f = sl_search_write_times(w, f, sl_search_write_power(w, g, SL_RAT(-1)));
+        f = sl_search__write_times(w, f, sl_search__write_power(w, g, SL_RAT(-1)));
     const double sign = s->y[0] < 0 ? -1 : 1;
     switch (c->form) {
     case POWER:
-        return sl_search_write_times(w, sl_search_write_constant(w, sign * exp(c->b)),
-                                     sl_search_write_real_power(w, f, c->a));
+        return sl_search__write_times(w, sl_search__write_constant(w, sign * exp(c->b)),
+                                      sl_search__write_real_power(w, f, c->a));
     case EXPONENTIAL:
-        f = sl_search_write_function(
-            w, SL_OP_EXP, sl_search_write_times(w, sl_search_write_constant(w, c->a), f));
-        return sl_search_write_times(w, sl_search_write_constant(w, sign * exp(c->b)), f);
+        f = sl_search__write_function(
+            w, SL_OP_EXP, sl_search__write_times(w, sl_search__write_constant(w, c->a), f));
+        return sl_search__write_times(w, sl_search__write_constant(w, sign * exp(c->b)), f);
     case FACTOR:
-    case LINEAR: f = sl_search_write_times(w, sl_search_write_constant(w, c->a), f); break;
+    case LINEAR: f = sl_search__write_times(w, sl_search__write_constant(w, c->a), f); break;
     default: break;
     }
     const bool summand = c->form == SUMMAND || c->form == LINEAR;
-    return summand ? sl_search_write_plus(w, f, sl_search_write_constant(w, c->b)) : f;
+    return summand ? sl_search__write_plus(w, f, sl_search__write_constant(w, c->b)) : f;
 }
 
 static sl_status offer(small *s, const candidate *c) {
     const size_t mark = sl_arena_mark(&s->arena);
-    sl_write w = { .arena = &s->arena };
+    sl_writer w = { .arena = &s->arena };
     bool kept;
     const sl_node *e = write_candidate(&w, s, c);
-    SL_TRY(sl_search_write_status(&w));
+    SL_TRY(sl_search__write_status(&w));
     SL_TRY(sl_search__offer(&kept, s->job, e, w.value, w.params, "small", 0));
     if (!kept && !s->job->o->exact_only)
         SL_TRY(sl_search__offer_noisy(&kept, s->job, e, w.value, w.params, "small", 0));
@@ -276,7 +276,7 @@ static void close_small(void *state) {
 static sl_status gather_terms(small *s) {
     sl_store *store = NULL;
     sl_status st;
-    const size_t room = 2 * TERMS + 1; // one that is looked at
+    const size_t room = 2 * TERMS + 1; // one for the term being tested
     s->term = sl_arena_alloc(&s->arena, room * sizeof *s->term);
     if (!s->term) return sl_fail_memory(room, sizeof *s->term, "formulas of few nodes");
     SL_GO(sl_search_store_open(&store, s->job, s->rows));

@@ -1,10 +1,9 @@
 /* spans - exact search modulo spans: the two methods "products" and "sums".
  *
- * Both sides share one store. A level of a side walks the store's terms of that level in batches.
- * What a batch finds is verified before the next begins; after an exact formula the walk goes on
- * for as many terms as an eighth of those before it, or to the end of the level, because the first
- * formula that is found is not always the simplest. All of that is counted in terms, never in time.
- */
+ * Both sides share one store. A level of a side reads the store's terms of that level in batches.
+ * Hits of a batch are verified before the next begins. After an exact formula the level continues
+ * for an eighth of the terms read so far, because the first formula is not always the simplest. All
+ * limits are counts of terms, not times. */
 #include <math.h>
 #include <string.h>
 
@@ -82,8 +81,8 @@ static void close_side(void *state) {
     sl_free(s);
 }
 
-/* Too few rows for any term: what is left are powers of the columns. Whole exponents or small
- * fractions cost few bits, so five rows may say enough about a product of four columns. */
+/* Too few rows for any term: only powers of the columns are tried. Integer exponents or small
+ * fractions cost few bits, so five rows may determine a product of four columns. */
 static sl_status open_few(sl_spans *s) {
     int columns = s->job->rows.inputs + 1;
     if (s->side == SL_SIDE_SUM || s->job->rows.rows < columns) return SL_OK;
@@ -128,7 +127,7 @@ static sl_status open_side(void **state, sl_search__job *j, sl_side side, const 
 
 /* The next terms of the walk, as blocks; false at the end. */
 static bool next_batch(sl_spans *s, sl_store_walk *walk) {
-    sl_term term[SL_SPANS__BATCH];
+    sl_store_term term[SL_SPANS__BATCH];
     s->batch_terms = sl_search_store_walk_next(term, NULL, SL_SPANS__BATCH, walk);
     s->batch_simple = walk->simple;
     for (int i = 0; i < SL_SPANS__BLOCKS; i++) {
@@ -139,7 +138,7 @@ static bool next_batch(sl_spans *s, sl_store_walk *walk) {
     return s->batch_terms > 0;
 }
 
-/* Enough looked at after the first exact formula? */
+/* Have enough terms followed the first exact formula? */
 static bool is_enough(const sl_spans *s) {
     return s->found && s->terms - s->found_at >= s->found_at / 8;
 }

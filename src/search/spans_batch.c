@@ -2,8 +2,8 @@
  *
  * Two loops on all threads. The first goes over blocks of terms: values, logarithms, projections,
  * keys, and the look-up of targets that one term explains. The second goes over shards of tables:
- * each is filled by one thread, block after block, so that of two equal keys always the earlier
- * term is the one that is kept, whatever the number of threads. */
+ * each is filled by one thread, block after block, so that of two equal keys the earlier term is
+ * kept, for any number of threads. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,33 +18,33 @@ static const double SEEN = 1e-17;
 /* What is left of a projection beside a target's image is rounding below this part of it. */
 static const double REST = 1e-14;
 
-/* ---------------------------------------------------------------- closer looks -------------- */
+/* ---------------------------------------------------------------- exact checks -------------- */
 
-/* Does q, of a vector of this size, point where the image does, up to rounding? */
+/* Is q, of a vector of this size, parallel to the image up to rounding? */
 static bool is_parallel(const sl_search__spans_image *image, const double *q, double size) {
     double nq = sqrt(sl_search__dot(q, q, DIMS)),
            ny = sqrt(sl_search__dot(image->q, image->q, DIMS));
-    return sl_search__spans_apart(q, image->q, DIMS) <
+    return sl_search__spans_sine(q, image->q, DIMS) <
            1e-11 + 1e-12 * (size / nq + image->size / ny);
 }
 
 /* Are q and the projection of `other` dependent beside the table's target, but not without it? */
 static bool is_pair(const sl_spans *s, int span, const sl_search__spans_table *t, const double *q,
-                    double size, sl_term other) {
+                    double size, sl_store_term other) {
     double value[SL_STORE_MAX_PROBES], p[DIMS], other_size, u[DIMS - 1], w[DIMS - 1];
     if (!sl_search__spans_value(value, s, other)) return false;
     sl_search__spans_project(p, &other_size, s, span, value);
     other_size = sqrt(other_size + (s->side == SL_SIDE_PRODUCT));
     double nq = sqrt(sl_search__dot(q, q, DIMS)), np = sqrt(sl_search__dot(p, p, DIMS));
     double rounding = 1e-12 * (size / nq + other_size / np),
-           between = sl_search__spans_apart(q, p, DIMS);
+           between = sl_search__spans_sine(q, p, DIMS);
     if (between < 1e3 * rounding || between < 1e-9) return false;
     for (int i = 0; i < DIMS - 1; i++) {
         u[i] = sl_search__dot(t->basis[i], q, DIMS);
         w[i] = sl_search__dot(t->basis[i], p, DIMS);
     }
     double nu = sqrt(sl_search__dot(u, u, DIMS - 1)), nw = sqrt(sl_search__dot(w, w, DIMS - 1));
-    return sl_search__spans_apart(u, w, DIMS - 1) < 1e-12 + 3 * rounding * (nq / nu + np / nw);
+    return sl_search__spans_sine(u, w, DIMS - 1) < 1e-12 + 3 * rounding * (nq / nu + np / nw);
 }
 
 static void take_q(double *q, const sl_search__spans_view *v, int place) {
@@ -77,7 +77,7 @@ static void block_values(double *value, const sl_spans *s, const sl_search__span
     }
 }
 
-/* Which terms the span sees: finite, and not all inside it. */
+/* Which terms are finite and not inside the span. */
 static void mark_seen(bool *seen, const sl_spans *s, sl_search__spans_view *v, int n) {
     double one = s->side == SL_SIDE_PRODUCT;
     for (int t = 0; t < n; t++) {
@@ -110,7 +110,7 @@ static void table_keys(sl_spans *s, sl_search__spans_block *b, int span, int t, 
     for (int i = 0; i < b->n; i++) {
         in[i] = seen[i] && rest[i] >= REST * v->norm[i];
         if (seen[i] && !in[i]) one_term(s, hits, b, span, i, t, first);
-        in[i] = in[i] && sl_search__spans_may_meet(&s->table[span][t], v->key[t][i]);
+        in[i] = in[i] && sl_search__spans_table_may_hold(&s->table[span][t], v->key[t][i]);
         count[sl_search__spans_shard(v->key[t][i])] += in[i];
     }
     for (int h = 0; h < SL_SPANS__SHARDS; h++) {
@@ -176,10 +176,10 @@ static void meet_block(sl_spans *s, corner c, sl_search__spans_block *b,
             .place = first + i, .span = (int16_t)c.span, .n = 2, .target = c.table
         };
         int64_t other = 0;
-        sl_search__spans_met met =
-            sl_search__spans_meet(&other, t, key[i], v->direction[i], s->terms + first + i);
-        if (met == SL_SPANS__NEW && c.table == 0) v->fresh[i] = true;
-        if (met != SL_SPANS__OTHER) continue;
+        sl_search__spans_lookup lookup =
+            sl_search__spans_table_put(&other, t, key[i], v->direction[i], s->terms + first + i);
+        if (lookup == SL_SPANS__NEW && c.table == 0) v->fresh[i] = true;
+        if (lookup != SL_SPANS__OTHER) continue;
         double q[DIMS];
         take_q(q, v, i);
         hit.term[0] = s->log[other];
@@ -245,7 +245,7 @@ static sl_status log_room(bool *enough, sl_spans *s, int64_t need) {
     int64_t room = SL_MAX(need, 2 * s->log_room);
     int64_t bytes = (room - s->log_room) * (int64_t)sizeof *s->log;
     if (!sl_search__reserve(s->job, bytes)) return SL_OK;
-    sl_term *log = sl_realloc(s->log, (size_t)room, sizeof *log);
+    sl_store_term *log = sl_realloc(s->log, (size_t)room, sizeof *log);
     if (!log) {
         sl_search__release(s->job, bytes);
         return sl_fail_memory((size_t)room, sizeof *log, "terms of a search");
@@ -272,7 +272,7 @@ sl_status sl_search__spans_batch(sl_spans *s) {
     SL_TRY(log_terms(s));
     int blocks = (s->batch_terms + BLOCK - 1) / BLOCK;
     int shards = s->spans * s->tables * SL_SPANS__SHARDS;
-    SL_TRY(sl_search__spans_grow(s->table, s->spans, s->job, s->batch_terms));
+    SL_TRY(sl_search__spans_table_grow(s->table, s->spans, s->job, s->batch_terms));
     SL_TRY(sl_par_for(s->job->pool, blocks, 1, block_part, s));
     SL_TRY(sl_par_for(s->job->pool, shards, SL_SPANS__SHARDS / 4, shard_part, s));
     if (sl_search__stop(s->job, true)) return SL_OK;

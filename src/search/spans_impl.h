@@ -2,11 +2,11 @@
  *
  *     walk -> batch of terms -> values, logarithms, projections, keys -> tables -> hits -> verify
  *
- * One sl_spans is one side, products or sums. A span is what coefficients cost nothing for: log|x_i|
- * and 1 for products, monomials up to a degree for sums; sums have several. A target is a transform
- * of y. Each (span, target of the first few) has a table of keys in which two terms meet; all targets
- * together have a directory in which one term is enough, and the others now and then a small table of
- * the first terms. */
+ * One sl_spans is one side, products or sums. A span is a space of functions whose coefficients are
+ * free: log|x_i| and 1 for products, monomials up to a degree for sums; sums have several. A target
+ * is a transform of y. Each (span, target of the first few) has a table of keys in which two terms
+ * meet; all targets together have a directory, in which one term is looked up by its direction; at
+ * some levels each further target gets a small table of the first terms. */
 #ifndef SL_SEARCH_SPANS_IMPL_H
 #define SL_SEARCH_SPANS_IMPL_H
 
@@ -34,12 +34,12 @@ typedef struct sl_search__spans_span {
     int dim;         // functions that span it
     int rows;        // probes in use
     int left;        // dimensions that are left of these: SL_SPANS__DIMS or, with few rows, fewer
-    double *normal;  // orthonormal basis of what is left: [SL_SPANS__DIMS][stride], 0 where none
+    double *normal;  // orthonormal basis of its complement: [SL_SPANS__DIMS][stride], padded with 0
     int8_t (*power)[SL_DATA_MAX_INPUTS]; // sums: exponents of function i, by column
 } sl_search__spans_span;
 
-/* power[] := the exponents of all monomials of `inputs` variables up to a degree, low degrees first.
- * Answers how many there are; no more than `room` are written. */
+/* power[] := the exponents of all monomials of `inputs` variables up to a degree, low degrees
+ * first. Returns how many there are; no more than `room` are written. */
 int sl_search__spans_monomials(int8_t (*power)[SL_DATA_MAX_INPUTS], int room, int inputs,
                                int degree);
 /* value[i] := the product of powers of columns in rows 0 .. n-1. */
@@ -48,7 +48,7 @@ void sl_search__spans_monomial(double *value, const int8_t *power, const double 
 
 /* ---------------------------------------------------------------- targets ------------------- */
 
-/* What is done to y; z is the factor. */
+/* The transform of y; z is the factor. */
 #define SL_SPANS__KINDS(X)                                 \
     X(TIMES) /* y^power z                              */  \
     X(LESS)  /* y^power - constant z                   */  \
@@ -86,7 +86,7 @@ typedef struct sl_search__spans_target {
 /* A target as one span sees it. */
 typedef struct sl_search__spans_image {
     double q[SL_SPANS__DIMS]; // projection
-    double size;              // |values|, so that rounding can be told from content
+    double size;              // |values|, to recognise what is rounding
 } sl_search__spans_image;
 
 /* Targets by the direction of their images, read only: key -> target. */
@@ -101,11 +101,11 @@ typedef struct sl_search__spans_directory {
 
 /* One word:
  *
- *     63..36  the key's highest bits   35..24  bits of the direction   23..0  number of the term, from 1
+ *     63..36  highest bits of the key   35..24  bits of the direction   23..0  term number, from 1
  *
  * Terms that are equal but for the span have key and direction in common, terms that make a formula
- * the key only. 0: free. Small, because a table is read at random places: what counts is how much of
- * it the caches hold, and how much memory has to be had from the system. */
+ * the key only. 0: free. Small, because a table is read at random places and should stay in the
+ * caches. */
 typedef uint64_t sl_search__spans_entry;
 #define SL_SPANS__MAX_TERMS ((INT64_C(1) << 24) - 2)
 
@@ -120,54 +120,55 @@ typedef struct sl_search__spans_table {
     bool full;              // no more is put in
     uint64_t *filter; // of a full one: a bit for each first bits of a key; NULL: there is none
     int filter_bits;
-    double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS]; // of what is left beside the target's image
+    double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS]; // of the complement of the target's image
 } sl_search__spans_table;
 
 SL_NODISCARD sl_status sl_search__spans_table_open(sl_search__spans_table *t, sl_search__job *j,
                                                    int64_t limit);
 void sl_search__spans_table_close(sl_search__spans_table *t, sl_search__job *j);
-/* Makes room for so many more entries in every table, on all threads; where memory does not allow it
- * the table is marked as full. */
-SL_NODISCARD sl_status sl_search__spans_grow(sl_search__spans_table (*table)[SL_SPANS__TABLES],
-                                             int spans, sl_search__job *j, int64_t more);
+/* Makes room for that many more entries in every table, on all threads; where memory does not allow
+ * it the table is marked as full. */
+SL_NODISCARD sl_status sl_search__spans_table_grow(
+    sl_search__spans_table (*table)[SL_SPANS__TABLES], int spans, sl_search__job *j, int64_t more);
 
-typedef enum sl_search__spans_met {
+typedef enum sl_search__spans_lookup {
     SL_SPANS__NEW,
     SL_SPANS__SAME,
     SL_SPANS__OTHER
-} sl_search__spans_met;
+} sl_search__spans_lookup;
 
 static inline int sl_search__spans_shard(uint64_t key) { return (int)(key >> 61); }
-/* The slot where looking begins. */
+/* The slot where a look-up begins. */
 static inline int64_t sl_search__spans_slot(const sl_search__spans_table *t, uint64_t key) {
     return (int64_t)(key >> (61 - t->ring_bits));
 }
-/* May the key be in the table? Of one that is full a few bits say no to most keys. */
-static inline bool sl_search__spans_may_meet(const sl_search__spans_table *t, uint64_t key) {
+/* May the key be in the table? A full table has a bit filter that rejects most keys. */
+static inline bool sl_search__spans_table_may_hold(const sl_search__spans_table *t, uint64_t key) {
     if (!t->filter) return true;
     uint64_t bit = key >> (64 - t->filter_bits);
     return t->filter[bit / 64] >> bit % 64 & 1;
 }
-/* Looks for the key; puts the term of this number in where it is new. OTHER: *other has the same key
- * and another direction. Only from the thread that has this shard. */
-sl_search__spans_met sl_search__spans_meet(int64_t *other, sl_search__spans_table *t, uint64_t key,
-                                           uint64_t direction, int64_t number);
+/* Looks up the key and inserts the term of this number where it is new. OTHER: term *other has the
+ * same key and another direction. Only from the thread that owns the shard. */
+sl_search__spans_lookup sl_search__spans_table_put(int64_t *other, sl_search__spans_table *t,
+                                                   uint64_t key, uint64_t direction,
+                                                   int64_t number);
 
 /* ---------------------------------------------------------------- hits ---------------------- */
 
-/* Terms that, with a target and a span, seem to be linearly dependent. */
+/* Terms that are, by their keys, linearly dependent with a target and a span. */
 typedef struct sl_search__spans_hit {
-    int place; // of the last term in the batch: hits are looked at in this order
+    int place; // of the last term in the batch: hits are verified in this order
     int16_t span, n;
     int target;
-    sl_term term[SL_SPANS__TERMS];
+    sl_store_term term[SL_SPANS__TERMS];
 } sl_search__spans_hit;
 
 typedef struct sl_search__spans_hits {
     sl_search__spans_hit *list;
     int n, room;
 } sl_search__spans_hits;
-/* Room for that many is there; hits beyond are left out. */
+/* Hits beyond the room are dropped. */
 static inline void sl_search__spans_add_hit(sl_search__spans_hits *h,
                                             const sl_search__spans_hit *hit) {
     if (h->n < h->room) h->list[h->n++] = *hit;
@@ -175,7 +176,7 @@ static inline void sl_search__spans_add_hit(sl_search__spans_hits *h,
 
 /* ---------------------------------------------------------------- a batch ------------------- */
 
-/* What is known of a block of terms in one span. */
+/* A block of terms modulo one span. */
 typedef struct sl_search__spans_view {
     sl_search__spans_numbers q;
     double size[SL_SPANS__BLOCK], norm[SL_SPANS__BLOCK];
@@ -189,7 +190,7 @@ typedef struct sl_search__spans_view {
 
 typedef struct sl_search__spans_block {
     int n;
-    sl_term term[SL_SPANS__BLOCK];
+    sl_store_term term[SL_SPANS__BLOCK];
     sl_search__spans_view view[SL_SPANS__SPANS];
 } sl_search__spans_block;
 
@@ -198,7 +199,7 @@ typedef struct sl_search__spans_block {
 extern const sl_search__method sl_search__spans_products, sl_search__spans_sums;
 
 typedef struct sl_search__spans_first { // a term that triples are made of
-    sl_term term;
+    sl_store_term term;
     double q[SL_SPANS__DIMS];
 } sl_search__spans_first;
 
@@ -234,40 +235,39 @@ typedef struct sl_spans {
     int n_first[SL_SPANS__SPANS];
 
     int level;
-    sl_term *log;                 // all terms so far, by number
+    sl_store_term *log;                 // all terms so far, by number
     int64_t terms, log_room;
     int verified;                 // in this level
     bool found;                   // an exact formula
-    int64_t found_at;             // terms when it came
+    int64_t found_at;             // number of terms then
 } sl_spans;
 
 /* spans_open.c */
-int sl_search__spans_probes(const sl_search__job *j,
-                            sl_side side); // rows that a side needs; 0: none
+/* Rows that a side needs; 0: it has no spans. */
+int sl_search__spans_probes(const sl_search__job *j, sl_side side);
 SL_NODISCARD sl_status sl_search__spans_open_spans(sl_spans *s);
 /* value[0..stride) := the term's logarithm (products) or value (sums) at the probes. */
-bool sl_search__spans_value(double *value, const sl_spans *s, sl_term t);
+bool sl_search__spans_value(double *value, const sl_spans *s, sl_store_term t);
 /* q, and |value|^2, of one vector over the probes. */
 void sl_search__spans_project(double *q, double *size, const sl_spans *s, int span,
                               const double *value);
 
 /* spans_target.c */
 SL_NODISCARD sl_status sl_search__spans_open_targets(sl_spans *s);
-/* y[i] := the target at rows 0 .. n-1; false where it is not real and finite. factor: values of the
- * factor at these rows, NULL for 1. */
+/* out[i] := the target at rows 0 .. n-1; false where it is not finite. factor: its values at these
+ * rows; NULL: 1. */
 bool sl_search__spans_transform(double *out, const sl_search__spans_target *t, const double *y,
-                         const double *factor, int64_t n);
+                                const double *factor, int64_t n);
 double sl_search__spans_scale(int i); // of LEVEL, by the number that its constant is
-/* Is the image more than rounding? */
+/* Is the image larger than rounding? */
 bool sl_search__spans_is_seen(const sl_search__spans_image *image);
-/* basis[] := orthonormal vectors of what the span leaves, so many numbers, that are orthogonal to the
- * image. */
+/* basis[] := orthonormal vectors of length `left` that are orthogonal to the image. */
 void sl_search__spans_find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS],
                                  const double *image, int left);
 int sl_search__spans_look_up(const sl_search__spans_directory *d, uint64_t key); // target, or -1
 
 /* The term that is the factor: a function, of an argument or elementary. */
-sl_term sl_search__spans_factor_term(const sl_spans *s, const sl_search__spans_target *t);
+sl_store_term sl_search__spans_factor_term(const sl_spans *s, const sl_search__spans_target *t);
 
 /* Formulas without any term: targets that lie in a span. */
 SL_NODISCARD sl_status sl_search__spans_no_terms(sl_spans *s);
@@ -281,14 +281,14 @@ SL_NODISCARD sl_status sl_search__spans_verify(sl_spans *s, const sl_search__spa
 /* spans_zero.c: y^p z as a polynomial of degree 2, z the monomials from .. to - 1. */
 SL_NODISCARD sl_status sl_search__spans_zero(sl_spans *s, int from, int to);
 
-/* spans_pairs.c: pairs of the first terms for so many targets behind those that have tables. */
+/* spans_pairs.c: pairs of the first terms for that many targets behind those that have tables. */
 SL_NODISCARD sl_status sl_search__spans_pairs(sl_spans *s, int targets, int terms);
 
-/* spans_three.c: triples of the first n terms, all three new since the last call or not. */
+/* spans_three.c: triples of the first n terms. */
 SL_NODISCARD sl_status sl_search__spans_three(sl_spans *s, int n);
 
-/* |a/|a| - its part along b|. */
-static inline double sl_search__spans_apart(const double *a, const double *b, int n) {
+/* The sine of the angle between a and b. */
+static inline double sl_search__spans_sine(const double *a, const double *b, int n) {
     double length = sqrt(sl_search__dot(a, a, n)), sum = 0;
     double c = sl_search__dot(a, b, n) / sl_search__dot(b, b, n);
     for (int i = 0; i < n; i++) {

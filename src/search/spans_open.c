@@ -1,4 +1,4 @@
-/* spans_open - the spans of a side, and vectors seen modulo them. */
+/* spans_open - the spans of a side, and projections modulo them. */
 #include <math.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static void function_at(double *v, const sl_spans *s, const sl_search__spans_spa
     for (int k = 0; k < span->rows; k++) v[k] = i == 0 ? 1 : sl_log(fabs(j->rows.x[i - 1][k]));
 }
 
-/* Directions that are left are drawn, so that none of them is special. */
+/* The remaining directions are drawn at random, so that none is special. */
 static sl_status find_normal(sl_spans *s, sl_search__spans_span *span) {
     int rows = span->rows, n = 0;
     size_t mark = sl_arena_mark(&s->arena), room = (size_t)(span->dim + SL_SPANS__DIMS + 1);
@@ -103,7 +103,7 @@ static const int8_t degrees[][SL_SPANS__SPANS + 1] = {
     { 1, 0 }, { 1, 2, 4, 0 }, { 1, 2, 3, 0 }, { 1, 2, 0 }, { 1, 2, 0 }, { 1, 2, 0 }, { 1, 0 },
 };
 
-/* What sizes a span has; false where there are too few rows to learn from. */
+/* Sizes of a span; false where there are too few rows. */
 static bool plan_span(sl_search__spans_span *span, const sl_search__job *j, sl_side side,
                       int degree) {
     int64_t rows = j->rows.rows;
@@ -115,7 +115,7 @@ static bool plan_span(sl_search__spans_span *span, const sl_search__job *j, sl_s
     return span->rows - span->dim >= 3;
 }
 
-/* list[] := the spans of a side; answers how many. */
+/* list[] := the spans of a side; returns how many. */
 static int plan(sl_search__spans_span *list, const sl_search__job *j, sl_side side) {
     int n = 0;
     if (j->rows.inputs == 0) return 0;
@@ -157,7 +157,7 @@ sl_status sl_search__spans_open_spans(sl_spans *s) {
 
 /* ---------------------------------------------------------------- vectors ------------------- */
 
-bool sl_search__spans_value(double *value, const sl_spans *s, sl_term t) {
+bool sl_search__spans_value(double *value, const sl_spans *s, sl_store_term t) {
     bool exponent;
     if (!sl_search_store_value_first(value, &exponent, s->store, t, s->stride)) return false;
     if (s->side == SL_SIDE_SUM || exponent) return true;

@@ -1,10 +1,10 @@
 /* spans_pairs - two terms for targets that have no table of their own.
  *
  * Thousands of targets are looked up by direction, where one term has to be enough. For two, each
- * target gets a small table of the first simple terms: what is left of their projections beside the
- * target's image is hashed, as in the large tables, and two that collide make a formula. That costs
- * as many keys as there are targets times terms. A small table lives in the nearest cache; each
- * target is on its own, so threads share nothing, and hits come in the order of targets. */
+ * target gets a small table of the first simple terms: their projections modulo the target's image
+ * are hashed, as in the large tables, and two with one key make a formula. That costs as many keys
+ * as there are targets times terms. The table stays in the first cache. Targets are independent:
+ * threads share nothing, and hits come in the order of targets. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ typedef struct pairs {
     sl_search__spans_hits *hits; // by part of the loop
 } pairs;
 
-/* Do the two lie in one direction beside the target, and only there? */
+/* Are the two parallel modulo the target, and not without it? */
 static bool is_pair(const sl_search__spans_first *f, const sl_search__spans_first *g,
                     const double basis[LEFT][DIMS]) {
     double u[LEFT], v[LEFT];
@@ -31,8 +31,8 @@ static bool is_pair(const sl_search__spans_first *f, const sl_search__spans_firs
         u[i] = sl_search__dot(basis[i], f->q, DIMS);
         v[i] = sl_search__dot(basis[i], g->q, DIMS);
     }
-    return sl_search__spans_apart(u, v, LEFT) < 1e-9 &&
-           sl_search__spans_apart(f->q, g->q, DIMS) > 1e-7;
+    return sl_search__spans_sine(u, v, LEFT) < 1e-9 &&
+           sl_search__spans_sine(f->q, g->q, DIMS) > 1e-7;
 }
 
 /* The first term that has this key, or -1: then it is this one from now on. The slot's lowest bits

@@ -9,12 +9,12 @@ enum {
     FIRST_SIZE = SL_SPANS__SHARDS << FIRST_BITS,
     RING_BITS_MAX = 25,
     FILTER_SHARE = 8,     // bits of a filter for each entry, at least
-    FILTER_BITS_MAX = 28, // an entry has so many bits of its key
+    FILTER_BITS_MAX = 28, // bits of the key in an entry
 };
 
 static int64_t bytes_of(int64_t size) { return size * (int64_t)sizeof(sl_search__spans_entry); }
 
-/* *out := so many slots, not cleared; NULL where max_memory does not allow them. */
+/* *out := `size` slots, not cleared; NULL where max_memory does not allow them. */
 static sl_status new_entries(sl_search__spans_entry **out, sl_search__job *j, int64_t size) {
     *out = NULL;
     if (!sl_search__reserve(j, bytes_of(size))) return SL_OK;
@@ -44,8 +44,8 @@ void sl_search__spans_table_close(sl_search__spans_table *t, sl_search__job *j) 
     t->filter = NULL;
 }
 
-/* A table that takes no more is only read: then a filter, small enough for the caches, answers most
- * look-ups. Without memory for it there is none. */
+/* A full table is only read: then a bit filter that fits the caches ends most look-ups. Without
+ * memory there is no filter. */
 static sl_status make_full(sl_search__spans_table *t, sl_search__job *j, int64_t used) {
     int bits = 10;
     t->full = true;
@@ -86,7 +86,7 @@ static void move_shard(sl_search__spans_table *t, int shard) {
     }
 }
 
-/* *grows: it has to for so many more entries, and has new slots, still to be filled. */
+/* *grows: the table needs new slots for `more` entries, and has them, not yet filled. */
 static sl_status begin_growth(bool *grows, sl_search__spans_table *t, sl_search__job *j,
                               int64_t more) {
     int64_t used = 0, size = t->size;
@@ -123,8 +123,8 @@ static sl_status grow_part(int64_t begin, int64_t end, int worker, void *payload
     return SL_OK;
 }
 
-sl_status sl_search__spans_grow(sl_search__spans_table (*table)[SL_SPANS__TABLES], int spans,
-                                sl_search__job *j, int64_t more) {
+sl_status sl_search__spans_table_grow(sl_search__spans_table (*table)[SL_SPANS__TABLES], int spans,
+                                      sl_search__job *j, int64_t more) {
     growth g = { .n = 0 };
     sl_status st = SL_OK;
     bool grows;
@@ -142,8 +142,9 @@ sl_status sl_search__spans_grow(sl_search__spans_table (*table)[SL_SPANS__TABLES
     return st;
 }
 
-sl_search__spans_met sl_search__spans_meet(int64_t *other, sl_search__spans_table *t, uint64_t key,
-                                           uint64_t direction, int64_t number) {
+sl_search__spans_lookup sl_search__spans_table_put(int64_t *other, sl_search__spans_table *t,
+                                                   uint64_t key, uint64_t direction,
+                                                   int64_t number) {
     uint64_t whole = key >> 36 << 36 | direction >> 52 << 24;
     int64_t slot = sl_search__spans_slot(t, key);
     for (;; slot = next_slot(t, slot)) {
@@ -154,7 +155,7 @@ sl_search__spans_met sl_search__spans_meet(int64_t *other, sl_search__spans_tabl
         return (e ^ whole) >> 24 ? SL_SPANS__OTHER : SL_SPANS__SAME;
     }
     int64_t *used = &t->used[sl_search__spans_shard(key)];
-    // a ring always keeps a free slot, where looking ends
+    // a shard keeps a free slot, where look-ups end
     if (t->full || *used + 1 >= t->size / SL_SPANS__SHARDS) return SL_SPANS__SAME;
     t->entry[slot] = whole | (uint64_t)(number + 1);
     ++*used;

@@ -1,9 +1,8 @@
 /* spans_target - transforms of y.
  *
- * The first few have tables in which pairs of terms meet. The others, thousands, are looked up by
- * the direction of their image: y^p z, y^p - c z and functions of y, z being a monomial or a
- * function of the store. One term that points the same way is a formula; two are found by
- * spans_pairs.c. */
+ * The first few have tables for pairs of terms. The others, thousands, are looked up by the
+ * direction of their image: y^p z, y^p - c z and functions of y, z being a monomial or a function
+ * of the store. One parallel term is a formula; two terms are found by spans_pairs.c. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +19,7 @@ enum {
     TARGETS_MAX = 4 * SUM_MONOMIALS + 4 * SUM_FUNCTIONS + 64,
     TARGET_STORE_LEVEL = 4, // of the store, for functions
     /* Entries of the table of y itself in the smallest span, and of the others. A full table is
-     * still looked at: then one of the two terms of a formula has to be among the first. */
+     * still looked up: then one of the two terms of a formula has to be among the first. */
     LIMIT_MAIN = 4 << 20,
     LIMIT_OTHER = 1 << 14,
 };
@@ -73,7 +72,8 @@ bool sl_search__spans_transform(double *out, const sl_search__spans_target *t, c
         else
             out[i] = function_of(t->kind, y[i] * z);
         if (!isfinite(out[i])) return false;
-        // a difference of nearly equal numbers is rounding; one that y does not change says nothing
+        // a difference of nearly equal numbers is rounding; one that y does not change has no
+        // information
         if (t->kind == SL_SPANS__LESS &&
             (fabs(out[i]) > 1e4 * fabs(p) || fabs(out[i]) < 1e-9 * fabs(p)))
             return false;
@@ -81,7 +81,7 @@ bool sl_search__spans_transform(double *out, const sl_search__spans_target *t, c
     return true;
 }
 
-/* May y be what undoing this target gives? */
+/* Is y in the range of the inverse of this transform? */
 static bool in_range(const sl_spans *s, sl_search__spans_kind kind) {
     const double half_turn = 3.14159265358979323846;
     double low = s->y_low, high = s->y_high;
@@ -178,7 +178,7 @@ static sl_status sum_targets(sl_spans *s) {
 
 /* ---------------------------------------------------------------- images -------------------- */
 
-sl_term sl_search__spans_factor_term(const sl_spans *s, const sl_search__spans_target *t) {
+sl_store_term sl_search__spans_factor_term(const sl_spans *s, const sl_search__spans_target *t) {
     return t->factor == SL_SPANS__FUNCTION ? sl_search_store_function(s->store, t->index)
                                            : sl_search_store_elementary(s->store, t->index);
 }
@@ -308,7 +308,7 @@ void sl_search__spans_find_basis(double basis[SL_SPANS__DIMS - 1][SL_SPANS__DIMS
 }
 
 /* Which targets have tables in which span, and how many entries these may have. With fewer than
- * four dimensions left of a span any two terms would meet. */
+ * four dimensions left of a span any two terms would have one key. */
 static sl_status open_tables(sl_spans *s) {
     for (int i = 0; i < s->spans; i++) {
         for (int t = 0; t < s->tables; t++) {
@@ -347,7 +347,8 @@ sl_status sl_search__spans_open_targets(sl_spans *s) {
     return open_tables(s);
 }
 
-/* y^p - c z is a monomial: a sum of two, which the walk writes as a product where it is one. */
+/* y^p - c z is a monomial: a sum of two monomials, which terms of the store write as a product
+ * where it is one. */
 static bool is_written_better(const sl_search__spans_target *t) {
     return t->kind == SL_SPANS__LESS && t->power != 1 && t->factor != SL_SPANS__ONE;
 }

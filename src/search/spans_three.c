@@ -1,10 +1,10 @@
 /* spans_three - three terms.
  *
- * A pair meets in a table because one dimension, the target's, was taken out. For triples a second
- * one is: for each f of the first terms, what is left of all g before it beside target and f is
- * hashed, and two that collide make a formula with f. So triples cost the square of the number of
- * terms, not its cube. The tables are small and live in the caches; each f is on its own, so
- * threads share nothing, and hits are put in the order of their terms. */
+ * Two terms have one key because one dimension, the target's, is projected out. For triples a
+ * second one is: for each f of the first terms, all g before it are hashed modulo target and f, and
+ * two with one key make a formula with f. So triples cost the square of the number of terms, not
+ * its cube. The tables are small and stay in the caches. Each f is independent: threads share
+ * nothing, and hits are sorted by their terms. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,17 +21,18 @@ typedef struct slot {
     uint64_t key;
 } slot;
 
-typedef struct desk { // of one worker
+typedef struct workspace { // of one worker
     slot *slot;
     uint32_t stamp;
-} desk;
+} workspace;
 
 typedef struct triples {
     sl_spans *s;
     int span, target, n;
-    double *unit; // [n][LEFT]: what is left beside the target, of length 1; 0 where nothing is
+    double *unit; // [n][LEFT]: the terms modulo the target, of length 1; 0 where they are parallel
+                  // to it
     uint64_t mask;
-    desk *desk;
+    workspace *workspace;
     sl_search__spans_hits *hits; // by part of the loop
 } triples;
 
@@ -59,7 +60,7 @@ static uint64_t key_of(const double *w, double norm) {
     return h;
 }
 
-/* Are the projections of the three independent? If not, they say nothing about y. */
+/* Are the projections of the three independent? If not, they are dependent without y. */
 static bool are_independent(const double *a, const double *b, const double *c) {
     double u[DIMS], v[DIMS], w[DIMS];
     double na = sqrt(sl_search__dot(a, a, DIMS)), nc = sqrt(sl_search__dot(c, c, DIMS));
@@ -73,7 +74,7 @@ static bool are_independent(const double *a, const double *b, const double *c) {
     return sqrt(sl_search__dot(w, w, DIMS)) > 1e-7;
 }
 
-/* g and e have the same key beside f: do they lie in one direction there, and is that new? */
+/* g and e have the same key modulo f: are they parallel there, and not without f? */
 static bool is_triple(const triples *t, int f, int g, int e, const double *w, double norm,
                       const double *u, double factor) {
     const double *rg = t->unit + g * LEFT, *re = t->unit + e * LEFT;
@@ -88,7 +89,7 @@ static bool is_triple(const triples *t, int f, int g, int e, const double *w, do
     return sqrt(difference) < 1e-9 && are_independent(first[e].q, first[g].q, first[f].q);
 }
 
-static void one_f(const triples *t, desk *d, sl_search__spans_hits *hits, int f) {
+static void one_f(const triples *t, workspace *d, sl_search__spans_hits *hits, int f) {
     const double *rf = t->unit + f * LEFT;
     const sl_search__spans_first *first = t->s->first[t->span];
     double u[LEFT];
@@ -121,11 +122,11 @@ static sl_status triples_part(int64_t begin, int64_t end, int worker, void *payl
     sl_search__spans_hits *hits = &t->hits[begin / GRAIN];
     hits->n = 0;
     if (sl_search__stop(t->s->job, worker == 0)) return SL_OK;
-    for (int64_t f = begin; f < end; f++) one_f(t, &t->desk[worker], hits, (int)f);
+    for (int64_t f = begin; f < end; f++) one_f(t, &t->workspace[worker], hits, (int)f);
     return SL_OK;
 }
 
-/* What is left of the first terms beside the target. */
+/* The first terms modulo the target. */
 static void find_units(triples *t) {
     const sl_search__spans_table *table = &t->s->table[t->span][t->target];
     for (int i = 0; i < t->n; i++) {
@@ -161,21 +162,21 @@ static sl_status one_target(triples *t) {
     return SL_OK;
 }
 
-static sl_status open_desks(triples *t, sl_arena *a, int n) {
+static sl_status open_workspaces(triples *t, sl_arena *a, int n) {
     int parts = n / GRAIN + 1;
-    t->desk = sl_arena_alloc(a, (size_t)t->s->workers * sizeof *t->desk);
+    t->workspace = sl_arena_alloc(a, (size_t)t->s->workers * sizeof *t->workspace);
     t->unit = sl_arena_alloc(a, (size_t)n * LEFT * sizeof *t->unit);
     t->hits = sl_arena_alloc(a, (size_t)parts * sizeof *t->hits);
     sl_search__spans_hit *list = sl_arena_alloc(a, (size_t)parts * HITS_PART * sizeof *list);
-    if (!t->desk || !t->unit || !t->hits || !list)
+    if (!t->workspace || !t->unit || !t->hits || !list)
         return sl_fail_memory((size_t)n, sizeof *list, "triples of terms");
     for (int i = 0; i < parts; i++)
         t->hits[i] = (sl_search__spans_hits){ list + i * HITS_PART, 0, HITS_PART };
     for (int i = 0; i < t->s->workers; i++) {
         size_t bytes = (t->mask + 1) * sizeof(slot);
-        t->desk[i] = (desk){ .slot = sl_arena_alloc(a, bytes) };
-        if (!t->desk[i].slot) return sl_fail_memory(1, bytes, "triples of terms");
-        memset(t->desk[i].slot, 0, bytes);
+        t->workspace[i] = (workspace){ .slot = sl_arena_alloc(a, bytes) };
+        if (!t->workspace[i].slot) return sl_fail_memory(1, bytes, "triples of terms");
+        memset(t->workspace[i].slot, 0, bytes);
     }
     return SL_OK;
 }
@@ -185,7 +186,7 @@ sl_status sl_search__spans_three(sl_spans *s, int n) {
     size_t mark = sl_arena_mark(&s->arena);
     triples t = { .s = s, .mask = 15 };
     while (t.mask + 1 < 2 * (uint64_t)n) t.mask = 2 * t.mask + 1;
-    SL_GO(open_desks(&t, &s->arena, n));
+    SL_GO(open_workspaces(&t, &s->arena, n));
     int targets = s->side == SL_SIDE_PRODUCT ? 1 : SL_MIN(s->tables, 3);
     for (t.span = 0; t.span < s->spans; t.span++) {
         t.n = SL_MIN(n, s->n_first[t.span]);

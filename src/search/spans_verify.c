@@ -4,8 +4,8 @@
  *     sums       T(y) = sum b_i monomial_i + sum c_j f_j
  *
  * Least squares gives exponents or coefficients. Exponents that are small fractions become so, and
- * the others are fitted again; coefficients of nothing are dropped. What is left is written down
- * with its transform undone and offered. */
+ * the others are fitted again; terms without effect are dropped. The result is written with the
+ * transform of y inverted, and offered. */
 #include <math.h>
 #include <string.h>
 
@@ -13,10 +13,9 @@
 #include "search/spans_impl.h"
 #include "search/write.h"
 
-/* Largest residual of a logarithm, and of a sum beside its largest value, that is worth a formula.
- */
+/* Largest residual of a formula: of a logarithm, and of a sum relative to its largest value. */
 static const double LOG_RESIDUAL = 1e-7, SUM_RESIDUAL = 1e-7;
-/* A summand that is nowhere larger than this part of the largest value is rounding. */
+/* A summand below this part of the largest value in all rows is rounding. */
 static const double NOTHING = 1e-10;
 
 enum { COLUMNS = SL_SPANS__COLUMNS, VERIFIED_MAX = 4000 };
@@ -85,12 +84,12 @@ static sl_status factor_of(const sl_node **factor, double *value, sl_spans *s, s
     if (t->factor == SL_SPANS__FUNCTION || t->factor == SL_SPANS__ELEMENTARY) {
         SL_TRY(sl_search_store_expr(factor, a, s->store, sl_search__spans_factor_term(s, t)));
     } else {
-        sl_write w = { .arena = a };
+        sl_writer w = { .arena = a };
         const int8_t *row = t->factor == SL_SPANS__ROW
                                 ? sl_search_store_row(s->store, t->index)
                                 : sl_search_store_monomial_exponents(s->store, t->index);
-        *factor = sl_search_write_halves(&w, row, s->job->rows.inputs);
-        SL_TRY(sl_search_write_status(&w));
+        *factor = sl_search__write_halves(&w, row, s->job->rows.inputs);
+        SL_TRY(sl_search__write_status(&w));
     }
     return values_of(value, s, a, *factor);
 }
@@ -122,7 +121,8 @@ static bool near_fraction(sl_rat *out, double x) {
     return false;
 }
 
-/* Exponents that are small fractions become so; what is left of y is fitted by the others. */
+/* Rounds exponents to small fractions where they are close; the others are fitted to the rest of
+ * y. */
 static sl_status snap_exponents(system *sys, sl_arena *a, int64_t rows) {
     system rest = *sys;
     int place[COLUMNS];
@@ -159,7 +159,7 @@ static int sign_of(const double *v, int64_t n) {
 }
 
 /* base^exponent; NULL where it is not real. */
-static sl_status write_power(const sl_node **out, sl_write *w, sl_spans *s, const system *sys,
+static sl_status write_power(const sl_node **out, sl_writer *w, sl_spans *s, const system *sys,
                              int i, const sl_node *base) {
     const sl_problem *p = &s->job->rows;
     double *v = sl_arena_alloc(w->arena, (size_t)p->rows * sizeof *v);
@@ -169,37 +169,37 @@ static sl_status write_power(const sl_node **out, sl_write *w, sl_spans *s, cons
     if (!(sys->is_exact[i] && sl_expr_rat_is_int(sys->exact[i]))) {
         int sign = sign_of(v, p->rows);
         if (sign == 0) return SL_OK;
-        if (sign < 0) base = sl_search_write_times(w, sl_search_write_int(w, -1), base);
+        if (sign < 0) base = sl_search__write_times(w, sl_search__write_int(w, -1), base);
     }
-    *out = sys->is_exact[i] ? sl_search_write_power(w, base, sys->exact[i])
-                            : sl_search_write_real_power(w, base, sys->coefficient[i]);
+    *out = sys->is_exact[i] ? sl_search__write_power(w, base, sys->exact[i])
+                            : sl_search__write_real_power(w, base, sys->coefficient[i]);
     return SL_OK;
 }
 
 /* prod x_i^a_i prod f_j^p_j, without the factor c; NULL where it is not real. */
-static sl_status write_product(const sl_node **out, sl_write *w, sl_spans *s, const system *sys) {
-    const sl_node *product = sl_search_write_int(w, 1), *factor;
+static sl_status write_product(const sl_node **out, sl_writer *w, sl_spans *s, const system *sys) {
+    const sl_node *product = sl_search__write_int(w, 1), *factor;
     *out = NULL;
     for (int i = 1; i < sys->n; i++) {
         if (sys->is_exact[i] && sl_expr_rat_is(sys->exact[i], 0)) continue;
         int t = i - sys->span;
         if (t >= 0 && sys->exponent[t]) {
-            const sl_node *scaled = sl_search_write_times(
-                w, sl_search_write_constant(w, sys->coefficient[i]), sys->term[t] + 1);
-            factor = sl_search_write_function(w, SL_OP_EXP, scaled);
+            const sl_node *scaled = sl_search__write_times(
+                w, sl_search__write_constant(w, sys->coefficient[i]), sys->term[t] + 1);
+            factor = sl_search__write_function(w, SL_OP_EXP, scaled);
         } else {
             SL_TRY(write_power(&factor, w, s, sys, i,
-                               t >= 0 ? sys->term[t] : sl_search_write_variable(w, i)));
-            if (!factor) return sl_search_write_status(w);
+                               t >= 0 ? sys->term[t] : sl_search__write_variable(w, i)));
+            if (!factor) return sl_search__write_status(w);
         }
-        product = sl_search_write_times(w, product, factor);
+        product = sl_search__write_times(w, product, factor);
     }
     *out = product;
-    return sl_search_write_status(w);
+    return sl_search__write_status(w);
 }
 
 /* c, the sign included, from the target and the product without it. */
-static sl_status scale_product(double *c, sl_spans *s, sl_write *w, const sl_node *product,
+static sl_status scale_product(double *c, sl_spans *s, sl_writer *w, const sl_node *product,
                                const double *target, double size) {
     const sl_problem *p = &s->job->rows;
     double *v = sl_arena_alloc(w->arena, (size_t)p->rows * sizeof *v);
@@ -211,7 +211,7 @@ static sl_status scale_product(double *c, sl_spans *s, sl_write *w, const sl_nod
     return SL_OK;
 }
 
-static const sl_node *write_sum(sl_write *w, sl_spans *s, const system *sys, int span) {
+static const sl_node *write_sum(sl_writer *w, sl_spans *s, const system *sys, int span) {
     const sl_problem *p = &s->job->rows;
     const sl_node *sum = NULL;
     double largest = 0;
@@ -222,70 +222,71 @@ static const sl_node *write_sum(sl_write *w, sl_spans *s, const system *sys, int
             most = SL_MAX(most, fabs(sys->coefficient[i] * sys->column[i][k]));
         if (most < NOTHING * largest) continue;
         const sl_node *e = i < sys->span
-                               ? sl_search_write_monomial(w, s->span[span].power[i], p->inputs)
+                               ? sl_search__write_monomial(w, s->span[span].power[i], p->inputs)
                                : sys->term[i - sys->span];
-        e = sl_search_write_times(w, sl_search_write_constant(w, sys->coefficient[i]), e);
-        sum = sum ? sl_search_write_plus(w, sum, e) : e;
+        e = sl_search__write_times(w, sl_search__write_constant(w, sys->coefficient[i]), e);
+        sum = sum ? sl_search__write_plus(w, sum, e) : e;
     }
-    return sum ? sum : sl_search_write_int(w, 0);
+    return sum ? sum : sl_search__write_int(w, 0);
 }
 
 /* ((1 - e)/(1 + e))^power. */
-static const sl_node *undo_ratio(sl_write *w, const sl_node *e, int power) {
-    const sl_node *minus = sl_search_write_times(w, sl_search_write_int(w, -1), e),
-                  *one = sl_search_write_int(w, 1);
-    const sl_node *top = sl_search_write_plus(w, one, minus),
-                  *bottom = sl_search_write_plus(w, one, e);
-    e = sl_search_write_times(w, top, sl_search_write_power(w, bottom, SL_RAT(-1)));
-    return power == 1 ? e : sl_search_write_power(w, e, SL_RAT(power));
+static const sl_node *invert_ratio(sl_writer *w, const sl_node *e, int power) {
+    const sl_node *minus = sl_search__write_times(w, sl_search__write_int(w, -1), e),
+                  *one = sl_search__write_int(w, 1);
+    const sl_node *top = sl_search__write_plus(w, one, minus),
+                  *bottom = sl_search__write_plus(w, one, e);
+    e = sl_search__write_times(w, top, sl_search__write_power(w, bottom, SL_RAT(-1)));
+    return power == 1 ? e : sl_search__write_power(w, e, SL_RAT(power));
 }
 
 /* y from e = T(y). */
-static const sl_node *undo(sl_write *w, sl_spans *s, const sl_search__spans_target *t,
-                           const sl_node *e, const sl_node *factor) {
+static const sl_node *invert_transform(sl_writer *w, sl_spans *s, const sl_search__spans_target *t,
+                                       const sl_node *e, const sl_node *factor) {
     static const sl_op inverse[] = {
         [SL_SPANS__SIN] = SL_OP_ASIN, [SL_SPANS__COS] = SL_OP_ACOS, [SL_SPANS__TAN] = SL_OP_ATAN,
         [SL_SPANS__EXP] = SL_OP_LOG,  [SL_SPANS__LOG] = SL_OP_EXP,
     };
-    if (t->kind == SL_SPANS__RATIO) return undo_ratio(w, e, t->power);
+    if (t->kind == SL_SPANS__RATIO) return invert_ratio(w, e, t->power);
     if (t->kind == SL_SPANS__LEVEL) {
-        const sl_node *scale = sl_search_write_constant(w, 1 / sl_search__spans_scale(t->constant));
-        e = sl_search_write_times(w, scale, sl_search_write_function(w, SL_OP_LOG, e));
-        return factor ? sl_search_write_plus(w, e, factor) : e;
+        const sl_node *scale =
+            sl_search__write_constant(w, 1 / sl_search__spans_scale(t->constant));
+        e = sl_search__write_times(w, scale, sl_search__write_function(w, SL_OP_LOG, e));
+        return factor ? sl_search__write_plus(w, e, factor) : e;
     }
     if (t->kind == SL_SPANS__REST) {
-        e = sl_search_write_times(w, sl_search_write_int(w, -1),
-                                  sl_search_write_function(w, SL_OP_EXP, e));
-        e = sl_search_write_plus(w, sl_search_write_int(w, 1), e);
-        return factor ? sl_search_write_times(w, e, sl_search_write_power(w, factor, SL_RAT(-1)))
+        e = sl_search__write_times(w, sl_search__write_int(w, -1),
+                                   sl_search__write_function(w, SL_OP_EXP, e));
+        e = sl_search__write_plus(w, sl_search__write_int(w, 1), e);
+        return factor ? sl_search__write_times(w, e, sl_search__write_power(w, factor, SL_RAT(-1)))
                       : e;
     }
     if (t->kind > SL_SPANS__RATIO) {
-        e = sl_search_write_function(w, inverse[t->kind], e);
-        return factor ? sl_search_write_times(w, e, sl_search_write_power(w, factor, SL_RAT(-1)))
+        e = sl_search__write_function(w, inverse[t->kind], e);
+        return factor ? sl_search__write_times(w, e, sl_search__write_power(w, factor, SL_RAT(-1)))
                       : e;
     }
     if (t->kind == SL_SPANS__LESS) {
-        const sl_node *less = sl_search_write_constant(w, sl_search_store_constant(t->constant));
-        e = sl_search_write_plus(w, e, factor ? sl_search_write_times(w, less, factor) : less);
+        const sl_node *less = sl_search__write_constant(w, sl_search_store_constant(t->constant));
+        e = sl_search__write_plus(w, e, factor ? sl_search__write_times(w, less, factor) : less);
     } else if (factor) {
-        e = sl_search_write_times(w, e, sl_search_write_power(w, factor, SL_RAT(-1)));
+        e = sl_search__write_times(w, e, sl_search__write_power(w, factor, SL_RAT(-1)));
     }
     if (t->power == 1) return e;
-    if (t->power == -1) return sl_search_write_power(w, e, SL_RAT(-1));
-    e = sl_search_write_power(w, e, (sl_rat){ t->power > 0 ? 1 : -1, 2 });
+    if (t->power == -1) return sl_search__write_power(w, e, SL_RAT(-1));
+    e = sl_search__write_power(w, e, (sl_rat){ t->power > 0 ? 1 : -1, 2 });
     if (sign_of(s->job->rows.y, s->job->rows.rows) < 0)
-        e = sl_search_write_times(w, sl_search_write_int(w, -1), e);
+        e = sl_search__write_times(w, sl_search__write_int(w, -1), e);
     return e;
 }
 
 /* ---------------------------------------------------------------- the whole ----------------- */
 
-static sl_status write_formula(const sl_node **out, sl_write *w, sl_spans *s, const system *sys,
+static sl_status write_formula(const sl_node **out, sl_writer *w, sl_spans *s, const system *sys,
                                const sl_search__spans_hit *hit, const double *target) {
     if (s->side == SL_SIDE_SUM) {
         *out = write_sum(w, s, sys, hit->span);
-        return sl_search_write_status(w);
+        return sl_search__write_status(w);
     }
     double c;
     const sl_node *product;
@@ -293,8 +294,8 @@ static sl_status write_formula(const sl_node **out, sl_write *w, sl_spans *s, co
     SL_TRY(write_product(&product, w, s, sys));
     if (!product) return SL_OK;
     SL_TRY(scale_product(&c, s, w, product, target, sl_exp(sys->coefficient[0])));
-    *out = sl_search_write_times(w, sl_search_write_constant(w, c), product);
-    return sl_search_write_status(w);
+    *out = sl_search__write_times(w, sl_search__write_constant(w, c), product);
+    return sl_search__write_status(w);
 }
 
 static sl_status open_system(system *sys, sl_spans *s, sl_arena *a, int columns) {
@@ -308,16 +309,16 @@ static sl_status open_system(system *sys, sl_spans *s, sl_arena *a, int columns)
     return SL_OK;
 }
 
-static sl_status look(sl_spans *s, sl_arena *a, const sl_search__spans_hit *hit) {
+static sl_status fit_and_offer(sl_spans *s, sl_arena *a, const sl_search__spans_hit *hit) {
     const sl_search__spans_span *span = &s->span[hit->span];
     const sl_search__spans_target *t = &s->target[hit->target];
     int64_t rows = s->job->rows.rows;
     system sys = { .n = 0 };
-    sl_write w = { .arena = a };
+    sl_writer w = { .arena = a };
     const sl_node *factor, *e;
     bool fits, kept;
     int columns = span->dim + hit->n;
-    // powers of columns become exact numbers, and are held against the rows once more then
+    // with `few` no row is spare: exponents become exact numbers, which the rows verify
     if (columns > COLUMNS || columns > (s->few ? rows : rows - 2)) return SL_OK;
     SL_TRY(open_system(&sys, s, a, columns));
     double *target = sl_arena_alloc(a, (size_t)rows * sizeof *target);
@@ -340,8 +341,8 @@ static sl_status look(sl_spans *s, sl_arena *a, const sl_search__spans_hit *hit)
     if (s->side == SL_SIDE_PRODUCT) SL_TRY(snap_exponents(&sys, a, rows));
     SL_TRY(write_formula(&e, &w, s, &sys, hit, target));
     if (!e) return SL_OK;
-    e = undo(&w, s, t, e, factor);
-    SL_TRY(sl_search_write_status(&w));
+    e = invert_transform(&w, s, t, e, factor);
+    SL_TRY(sl_search__write_status(&w));
     if (w.params > SL_FIT_MAX_PARAMS) return SL_OK;
     SL_TRY(sl_search__offer(&kept, s->job, e, w.value, w.params, s->name, s->level));
     if (kept && !s->found) s->found = true, s->found_at = s->terms;
@@ -351,7 +352,7 @@ static sl_status look(sl_spans *s, sl_arena *a, const sl_search__spans_hit *hit)
 sl_status sl_search__spans_verify(sl_spans *s, const sl_search__spans_hit *hit) {
     if (s->verified++ >= VERIFIED_MAX) return SL_OK;
     size_t mark = sl_arena_mark(&s->arena);
-    sl_status st = look(s, &s->arena, hit);
+    sl_status st = fit_and_offer(s, &s->arena, hit);
     sl_arena_rewind(&s->arena, mark);
     return st;
 }

@@ -1,8 +1,8 @@
 /* spans_zero - y^p z as a polynomial of degree 2, for many monomials z.
  *
- * No term at all: for every z it is enough to see whether y^p z is orthogonal to one vector that is
- * orthogonal to all polynomials of degree 2 over a few rows. One dot product a monomial and power,
- * so tens of thousands of z cost milliseconds. */
+ * No term of the store is needed: y^p z is tested against one vector that is orthogonal to all
+ * polynomials of degree 2 over a few rows. One dot product a monomial and power, so tens of
+ * thousands of z cost milliseconds. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The store itself: memory of parts and lists, opening, closing, what others ask of it. */
+/* The store itself: memory of parts and lists, opening, closing, access. */
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static sl_status new_chunk(sl_store *s, sl_search__store_chunk *c) {
     return SL_OK;
 }
 
-sl_status sl_search__store_part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t,
+sl_status sl_search__store_part_add(bool *stored, uint32_t *id, sl_store *s, sl_store_term t,
                                     const double *value) {
     sl_search__store_chunk *c = &s->chunk[s->parts / SL_STORE__CHUNK];
     const size_t place = s->parts % SL_STORE__CHUNK, n = (size_t)s->stride;
@@ -77,7 +77,7 @@ sl_status sl_search__store_part_add(bool *stored, uint32_t *id, sl_store *s, sl_
 /* ---------------------------------------------------------------- opening ------------------- */
 
 /* x^(h/2) at the probes, h from -SL_STORE__POWER on; the padding is as the first probe. Roots of
- * columns that are not positive are not asked for. */
+ * columns that are not positive are never used. */
 static void fill_powers(sl_store *s) {
     double *p = s->power;
     for (int v = 0; v < s->variables; v++) {
@@ -152,7 +152,7 @@ void sl_search_store_close(sl_store *s) {
     sl_free(s);
 }
 
-/* ---------------------------------------------------------------- questions ----------------- */
+/* ---------------------------------------------------------------- access -------------------- */
 
 int sl_search_store_stride(const sl_store *s) { return s->stride; }
 
@@ -167,7 +167,7 @@ const double *sl_search_store_monomial(const sl_store *s, int i) {
 }
 
 const int8_t *sl_search_store_monomial_exponents(const sl_store *s, int i) {
-    const sl_term t = sl_search__store_term(s, s->list[SL_LIST_MONOMIALS].id[i]);
+    const sl_store_term t = sl_search__store_term(s, s->list[SL_LIST_MONOMIALS].id[i]);
     return s->exponents.row[sl_search__term_a(t)];
 }
 
@@ -190,10 +190,10 @@ int sl_search_store_elementaries(const sl_store *s, int want) {
     return (int)SL_MIN(s->list[SL_LIST_ELEMENTARY].count, (size_t)want);
 }
 
-sl_term sl_search_store_elementary(const sl_store *s, int i) {
+sl_store_term sl_search_store_elementary(const sl_store *s, int i) {
     return sl_search__store_term(s, s->list[SL_LIST_ELEMENTARY].id[i]);
 }
 
-sl_term sl_search_store_function(const sl_store *s, int i) {
+sl_store_term sl_search_store_function(const sl_store *s, int i) {
     return sl_search__store_term(s, s->list[SL_LIST_FUNCTIONS].id[i]);
 }

@@ -62,14 +62,14 @@ static sl_status functions(sl_store *s, sl_search__store_list_id list) {
     return SL_OK;
 }
 
-/* Without a constant. Only those of `wanted`; NULL: all. */
-static sl_status plain(sl_store *s, sl_search__store_list_id list, const int *wanted, int n) {
+/* Functions without a constant: those in `selected`; NULL: all. */
+static sl_status plain(sl_store *s, sl_search__store_list_id list, const int *selected, int n) {
     int place = 0;
     for (int f = 0; f < SL_STORE__FUNCTIONS; f++) {
         if (sl_search__store_functions[f].operators & ~s->ops) continue;
         place++;
-        bool in = !wanted;
-        for (int i = 0; i < n; i++) in = in || wanted[i] == f;
+        bool in = !selected;
+        for (int i = 0; i < n; i++) in = in || selected[i] == f;
         if (in)
             SL_TRY(
                 sl_search__store_list_add(s, list, sl_search__term_choice(0, (unsigned)f), place));

@@ -1,7 +1,7 @@
 /* Terms as expressions, read from the same table of forms as their values. */
 #include "search/store_impl.h"
 
-/* Builders answer NULL without memory; this carries it through a chain of them. */
+/* Builders return NULL without memory; NULL passes through a chain of them. */
 typedef struct builder {
     sl_arena *arena;
     const sl_store *store;
@@ -74,13 +74,13 @@ static const sl_node *monomial(builder *b, uint32_t number) {
     return n == 1 ? factor[0] : sl_expr_nary(b->arena, SL_OP_MUL, factor, n);
 }
 
-static const sl_node *build(builder *b, sl_term t);
+static const sl_node *build(builder *b, sl_store_term t);
 
 static const sl_node *part(builder *b, uint32_t id) {
     return build(b, sl_search__store_term(b->store, id));
 }
 
-static const sl_node *inner(builder *b, sl_term t, const sl_search__store_form *form) {
+static const sl_node *inner(builder *b, sl_store_term t, const sl_search__store_form *form) {
     const unsigned c = sl_search__term_constant(t);
     const sl_node *p = form->p ? power(b, part(b, sl_search__term_a(t)), form->p, 1) : NULL;
     const sl_node *q = form->q ? power(b, part(b, sl_search__term_b(t)), form->q, 1) : NULL;
@@ -91,7 +91,7 @@ static const sl_node *inner(builder *b, sl_term t, const sl_search__store_form *
 }
 
 /* Parts are at most a few levels deep: each is made of earlier ones. */
-static const sl_node *build(builder *b, sl_term t) {
+static const sl_node *build(builder *b, sl_store_term t) {
     if (sl_search__term_form(t) == SL_FORM_MONOMIAL) return monomial(b, sl_search__term_a(t));
     if (sl_search__term_form(t) == SL_FORM_HINT) return b->store->hint[sl_search__term_a(t)];
     const sl_search__store_form *form = &sl_search__store_forms[sl_search__term_form(t)];
@@ -108,12 +108,8 @@ static sl_status finish(const sl_node **out, sl_arena *a, const sl_node *e) {
     return sl_expr_tidy(out, a, e);
 }
 
-sl_status sl_search_store_expr(const sl_node **out, sl_arena *a, const sl_store *s, sl_term t) {
+sl_status sl_search_store_expr(const sl_node **out, sl_arena *a, const sl_store *s,
+                               sl_store_term t) {
     builder b = { a, s };
     return finish(out, a, build(&b, t));
-}
-
-sl_status sl_search_store_constant_expr(const sl_node **out, sl_arena *a, int i) {
-    builder b = { a, NULL };
-    return finish(out, a, constant(&b, i));
 }

@@ -1,8 +1,8 @@
 /* Lists of parts, extended level by level.
  *
  * Candidates are made in a fixed order and in batches. The values of a batch are computed on all
- * threads; then its candidates are looked at in their order, and those whose values no earlier part
- * of the list has are kept. So the lists are the same for any number of threads. */
+ * threads; then, in order, those whose values no earlier part of the list has are kept. So the
+ * lists are the same for any number of threads. */
 #include <math.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@ enum { KEY_PROBES = 7, GRAIN = 128, PURE_AHEAD = 12, SHORT_LEVEL = 9 };
 struct sl_search__store_batch {
     sl_store *store;
     sl_search__store_list_id list;
-    sl_term term[SL_STORE_BATCH];
-    uint64_t key[SL_STORE_BATCH]; // of the values; 0: not wanted
+    sl_store_term term[SL_STORE_BATCH];
+    uint64_t key[SL_STORE_BATCH]; // of the values; 0: not a candidate
     double *value;
 };
 
@@ -37,7 +37,7 @@ void sl_search__store_batch_free(sl_search__store_batch *b) {
     sl_free(b);
 }
 
-sl_term *sl_search__store_batch_room(sl_search__store_batch *b) { return b->term; }
+sl_store_term *sl_search__store_batch_room(sl_search__store_batch *b) { return b->term; }
 
 /* ---------------------------------------------------------------- values on all threads ----- */
 
@@ -55,21 +55,21 @@ static uint64_t key_of(const double *v, int n) {
 }
 
 static bool is_monomial(const sl_store *s, uint32_t part) {
-    const sl_term t = sl_search__store_term(s, part);
+    const sl_store_term t = sl_search__store_term(s, part);
     if (sl_search__term_form(t) == SL_FORM_SCALED)
         return sl_search__term_form(sl_search__store_term(s, sl_search__term_a(t))) ==
                SL_FORM_MONOMIAL;
     return sl_search__term_form(t) == SL_FORM_MONOMIAL;
 }
 
-/* Is it made in a simpler way elsewhere? A power of a monomial is a monomial; a constant in a power
- * is one before it, in a logarithm a summand; a sign in an even or odd function is one before it or
- * none. */
-static bool is_redundant(const sl_store *s, sl_search__store_list_id list, sl_term t) {
+/* Does a simpler term have the same values? A power of a monomial is a monomial; a constant inside
+ * a power is a factor of it, inside a logarithm a summand; a sign inside an even or odd function is
+ * a factor of it or disappears. */
+static bool is_redundant(const sl_store *s, sl_search__store_list_id list, sl_store_term t) {
     if (list != SL_LIST_FUNCTIONS && list != SL_LIST_ELEMENTARY) return false;
     if (sl_search__term_form(t) != SL_FORM_FUNCTION) return false;
     const sl_search__store_function *f = &sl_search__store_functions[sl_search__term_function(t)];
-    const sl_term u = sl_search__store_term(s, sl_search__term_a(t));
+    const sl_store_term u = sl_search__store_term(s, sl_search__term_a(t));
     if (f->power && is_monomial(s, sl_search__term_a(t))) return true;
     if (sl_search__term_form(u) == SL_FORM_SUM || sl_search__term_form(u) == SL_FORM_ONE_SCALED)
         return false;
@@ -79,7 +79,7 @@ static bool is_redundant(const sl_store *s, sl_search__store_list_id list, sl_te
 }
 
 /* Numbers are parts of the enumeration by complexity alone, as far as algebra makes them. */
-static bool is_number(const sl_store *s, sl_search__store_list_id list, sl_term t,
+static bool is_number(const sl_store *s, sl_search__store_list_id list, sl_store_term t,
                       const double *v) {
     if (!sl_search__store_constant_value(v, s->stride)) return false;
     const unsigned f = sl_search__term_function(t);
@@ -87,9 +87,8 @@ static bool is_number(const sl_store *s, sl_search__store_list_id list, sl_term 
            (sl_search__term_form(t) == SL_FORM_FUNCTION && !sl_search__store_functions[f].power);
 }
 
-/* A difference that is negative at all probes is turned round: logarithms and roots are taken of
- * it. */
-static void orient(sl_term *t, double *v, int n) {
+/* A difference that is negative at all probes is negated, so that it has logarithms and roots. */
+static void orient(sl_store_term *t, double *v, int n) {
     for (int i = 0; i < n; i++)
         if (!(v[i] < 0)) return;
     *t = sl_search__term_make(false, SL_FORM_SUM, sl_search__term_choice(1, 0),
@@ -104,7 +103,7 @@ static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload)
     for (int64_t i = begin; i < end; i++) {
         double *v = b->value + (size_t)i * (size_t)s->stride;
         b->key[i] = 0;
-        if (!sl_search__store_wanted(s, b->list, b->term[i]) ||
+        if (!sl_search__store_dimension_fits(s, b->list, b->term[i]) ||
             is_redundant(s, b->list, b->term[i]) ||
             !sl_search__store_evaluate(v, s, b->term[i], s->stride) ||
             is_number(s, b->list, b->term[i], v))
@@ -116,7 +115,7 @@ static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload)
     return SL_OK;
 }
 
-/* ---------------------------------------------------------------- one of each --------------- */
+/* ---------------------------------------------------------------- distinct values ----------- */
 
 static void put_key(uint64_t *key, size_t room, uint64_t k) {
     size_t i = (size_t)k & (room - 1);
@@ -151,8 +150,8 @@ static sl_status look_up(bool *fresh, sl_store *s, sl_search__store_seen *seen, 
     return SL_OK;
 }
 
-/* 1 a is a itself, and needs no part of its own. */
-static sl_status keep(sl_store *s, sl_search__store_list_id list, sl_term t, const double *v,
+/* 1 a is a itself and is not stored again. */
+static sl_status keep(sl_store *s, sl_search__store_list_id list, sl_store_term t, const double *v,
                       double rank) {
     uint32_t id = sl_search__term_a(t);
     bool stored = true;
@@ -205,7 +204,7 @@ static sl_status extend(sl_store *s, sl_search__store_list_id list, int level) {
     return SL_OK;
 }
 
-/* So many levels ahead are parts of a list needed by terms. */
+/* How many levels ahead of the terms a list of parts must be. */
 static int reach(sl_search__store_list_id list) {
     int most_ahead = 0;
     for (int i = 0; i < sl_search__store_n_families; i++) {

@@ -23,7 +23,7 @@ static bool is_digit(int constant) {
     return c.num >= 2 && c.num <= 5 && c.den == 1 && c.pi == 0;
 }
 
-static int leaves(sl_term *out, const sl_store *s) {
+static int leaves(sl_store_term *out, const sl_store *s) {
     const sl_search__store_list *l = &s->list[SL_LIST_SHORT];
     int n = 0;
     for (int v = 0; v <= s->variables && v < (int)l->count; v++) // the last of them is 1
@@ -37,7 +37,7 @@ static int leaves(sl_term *out, const sl_store *s) {
 }
 
 /* Functions of the previous complexity. */
-static int next_functions(sl_term *out, int room, sl_store *s) {
+static int next_functions(sl_store_term *out, int room, sl_store *s) {
     sl_search__store_generic *g = &s->generic;
     const uint32_t *id = s->list[SL_LIST_GENERIC].id;
     int n = 0;
@@ -54,10 +54,10 @@ static int next_functions(sl_term *out, int room, sl_store *s) {
 }
 
 /* Sums and products once for each unordered pair. */
-static bool binary(sl_term *out, const sl_store *s, int operation, uint32_t a, uint32_t b,
+static bool binary(sl_store_term *out, const sl_store *s, int operation, uint32_t a, uint32_t b,
                    bool first) {
     static const struct {
-        sl_form form;
+        sl_store_form form;
         int constant;
         uint32_t operators;
         bool commutes;
@@ -75,7 +75,7 @@ static bool binary(sl_term *out, const sl_store *s, int operation, uint32_t a, u
 }
 
 /* Pairs of complexities split and rest. */
-static int next_pairs(sl_term *out, int room, sl_store *s) {
+static int next_pairs(sl_store_term *out, int room, sl_store *s) {
     sl_search__store_generic *g = &s->generic;
     const uint32_t *id = s->list[SL_LIST_GENERIC].id;
     const int rest = g->complexity - 1 - g->split;
@@ -101,7 +101,7 @@ static void next_split(sl_search__store_generic *g) {
 }
 
 /* Candidates of the present complexity; none: it is done. */
-static int next(sl_term *out, int room, sl_store *s) {
+static int next(sl_store_term *out, int room, sl_store *s) {
     sl_search__store_generic *g = &s->generic;
     int n = 0;
     if (g->complexity == 1) {

@@ -1,6 +1,5 @@
-/* Hints: expressions that somebody else believes in, such as a model's samples. Their
- * sub-expressions become parts, the ones that most hints have first, and of those the small ones.
- */
+/* Hints: candidate expressions from outside, such as samples of a model. Their sub-expressions
+ * become parts: those of most hints first, small ones before large ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@ enum { MAX_HINTS = 4096, MAX_SLOTS = 200 };
 
 typedef struct hint {
     const sl_node *e; // tidy, in variables of the job's rows
-    int hints, last;  // how many have it; the last of them
+    int hints, last;  // hints that contain it; the last of them
     int order;
 } hint;
 
@@ -21,8 +20,8 @@ typedef struct hints {
     const sl_node *variable[SL_EXPR_MAX_VARS]; // by number in the hint; NULL: not searched
 } hints;
 
-/* Variables alone are monomials; free constants have no values; inputs that are left out none
- * either. */
+/* Not a variable alone, which is a monomial. Free constants and inputs that are not searched have
+ * no values. */
 static bool is_part(const hints *h, const sl_node *e) {
     bool variable = false;
     if (e->op == SL_OP_VAR || e->op == SL_OP_NUM || e->len > MAX_SLOTS) return false;
@@ -74,10 +73,10 @@ static sl_status gather(hints *h, const sl_store *s) {
     return SL_OK;
 }
 
-/* An expression of the grammar, whatever operators terms may have: the hint is the user's wish. */
+/* Hints may use operators that the options exclude for terms: the user supplied them. */
 static sl_status add(sl_store *s, const sl_node *e, int number) {
     double value[SL_STORE_MAX_PROBES];
-    const sl_term t =
+    const sl_store_term t =
         sl_search__term_make(false, SL_FORM_HINT, 0, (uint32_t)number, (uint32_t)s->parts);
     bool stored;
     uint32_t id;

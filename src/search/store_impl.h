@@ -1,11 +1,11 @@
 /* Inside the store of terms only (store*.c): forms, functions, constants, families, parts, lists.
  *
- * Four tables drive everything. A form says how a value is made of one or two parts, a constant and
- * a function; evaluation and expression both read it, so they cannot disagree. A family says which
- * lists fill a form, how many levels ahead it runs, and whose it is: a side's (terms) or a list's
- * (parts). Functions and constants have their ranks by their place.
+ * Four tables define it. A form defines how a value is made of one or two parts, a constant and a
+ * function; evaluation and expression both read it, so they agree. A family names the lists that
+ * fill a form, how many levels ahead it runs, and what it makes: terms of a side or parts of a
+ * list. The rank of a function or constant is its place in its table.
  *
- * A part is a term whose values are kept. A term is one word, all that is known of it:
+ * A part is a term whose values are stored. A term is one 64-bit word:
  *
  *     63        62..58  57..52    51..48    47..24      23..0
  *     exponent  form    constant  function  first part  second part */
@@ -43,17 +43,17 @@
     X(ONE_PLUS,         "1 + a f(c b)",    1,   1, true,   0,  1, false, true)             \
     X(ONE_MINUS,        "1 - a f(c b)",    1,  -1, true,   0,  1, false, true)
 
-typedef enum sl_form {
+typedef enum sl_store_form {
 #define X(id, ...) SL_FORM_##id,
     SL_STORE_FORMS(X)
 #undef X
     SL_FORM_COUNT
-} sl_form;
+} sl_store_form;
 
 typedef struct sl_search__store_form {
     const char *text;
     int one, sign;
-    bool outer;     // a stands before the function
+    bool outer;     // a is a factor of the function
     int p, q;       // powers of a and b inside
     bool sum;       // of a and c b instead of the product. ONE_SUM: the constant's bits are signs
     bool function;
@@ -66,7 +66,7 @@ extern const sl_search__store_form sl_search__store_forms[SL_FORM_COUNT];
 #define SL_STORE__BIT(o) (UINT32_C(1) << SL_OPERATOR_##o)
 
 /* power: of its argument alone. exponential: of arguments up to SL_STORE__MAX_EXP. even_or_odd: or
- * positive arguments alone: negative constants inside say nothing new.
+ * for positive arguments alone: then negative constants inside give no new function.
  *    id           text          power  exponential  even_or_odd  operators */
 #define SL_STORE_FUNCTIONS(X)                                                                    \
     X(SIN,         "sin(u)",       false, false, true,  SL_STORE__BIT(SIN))                      \
@@ -108,22 +108,24 @@ extern const sl_search__store_constant sl_search__store_constants[];
 extern const int sl_search__store_n_constants; // at most 64
 bool sl_search__store_constant_allowed(int i, uint32_t ops, bool summand);
 
-/* ---------------------------------------------------------------- words --------------------- */
+/* ---------------------------------------------------------------- term words ---------------- */
 
-static inline sl_term sl_search__term_make(bool exponent, sl_form form, unsigned choice, uint32_t a,
-                                    uint32_t b) {
-    return (sl_term)exponent << 63 | (sl_term)form << 58 | (sl_term)choice << 48 |
-           (sl_term)a << 24 | b;
+static inline sl_store_term sl_search__term_make(bool exponent, sl_store_form form, unsigned choice,
+                                                 uint32_t a, uint32_t b) {
+    return (sl_store_term)exponent << 63 | (sl_store_term)form << 58 | (sl_store_term)choice << 48 |
+           (sl_store_term)a << 24 | b;
 }
 static inline unsigned sl_search__term_choice(unsigned constant, unsigned function) {
     return constant << 4 | function;
 }
-static inline bool sl_search__term_exponent(sl_term t) { return t >> 63; }
-static inline sl_form sl_search__term_form(sl_term t) { return (sl_form)(t >> 58 & 31); }
-static inline unsigned sl_search__term_constant(sl_term t) { return t >> 52 & 63; }
-static inline unsigned sl_search__term_function(sl_term t) { return t >> 48 & 15; }
-static inline uint32_t sl_search__term_a(sl_term t) { return t >> 24 & 0xffffff; }
-static inline uint32_t sl_search__term_b(sl_term t) { return t & 0xffffff; }
+static inline bool sl_search__term_exponent(sl_store_term t) { return t >> 63; }
+static inline sl_store_form sl_search__term_form(sl_store_term t) {
+    return (sl_store_form)(t >> 58 & 31);
+}
+static inline unsigned sl_search__term_constant(sl_store_term t) { return t >> 52 & 63; }
+static inline unsigned sl_search__term_function(sl_store_term t) { return t >> 48 & 15; }
+static inline uint32_t sl_search__term_a(sl_store_term t) { return t >> 24 & 0xffffff; }
+static inline uint32_t sl_search__term_b(sl_store_term t) { return t & 0xffffff; }
 
 /* ---------------------------------------------------------------- lists --------------------- */
 
@@ -141,7 +143,7 @@ typedef enum sl_search__store_list_id {
     SL_LIST_ELEMENTARY, // f(x), and powers and logarithms of 1 +- q, by place
     SL_LIST_DECAYS,     // exp(-z)
     SL_LIST_GENERIC,    // all expressions by complexity, up to three variables
-    SL_LIST_PARTS,      // so many lists of parts
+    SL_LIST_PARTS,      // number of lists of parts
 
     SL_LIST_ONE = SL_LIST_PARTS, // nothing to choose
     SL_LIST_SIGNS,               // of 1 +- a +- b
@@ -188,7 +190,7 @@ typedef enum sl_search__store_pairs {
     SL_PAIRS_WHOLE      // all, the second one that SL_FIRST_WHOLE would take
 } sl_search__store_pairs;
 
-/* Which first parts: others are said more simply elsewhere. */
+/* Which first parts: the terms of others equal simpler terms of another family. */
 typedef enum sl_search__store_firsts {
     SL_FIRST_ANY,
     SL_FIRST_UNSCALED, // without a constant: the exponent's factor is fitted
@@ -223,7 +225,7 @@ bool sl_search__store_family_open(const sl_store *s, const sl_search__store_fami
 
 typedef struct sl_search__store_chunk {
     double *value;
-    sl_term *term;
+    sl_store_term *term;
     sl_dimension *dimension; // NULL: units are not known
 } sl_search__store_chunk;
 
@@ -243,7 +245,7 @@ typedef struct sl_search__store_exponents {
 /* Where the enumeration by complexity is. */
 typedef struct sl_search__store_generic {
     size_t begin[SL_STORE__LEVELS]; // of a complexity in the list
-    int complexity;                 // at work
+    int complexity;                 // the present one
     int split;                      // 0: functions of the previous one; else the first operand's
     size_t i, j;
     int operation;
@@ -277,7 +279,7 @@ static inline const double *sl_search__store_value(const sl_store *s, uint32_t p
     const size_t place = part % SL_STORE__CHUNK;
     return s->chunk[part / SL_STORE__CHUNK].value + place * (size_t)s->stride;
 }
-static inline sl_term sl_search__store_term(const sl_store *s, uint32_t part) {
+static inline sl_store_term sl_search__store_term(const sl_store *s, uint32_t part) {
     return s->chunk[part / SL_STORE__CHUNK].term[part % SL_STORE__CHUNK];
 }
 
@@ -290,25 +292,26 @@ static inline const sl_search__store_list *sl_search__store_list_of(const sl_sto
 }
 
 /* Of the binomial q1 + c q2: have q1 and q2 no variable in common? Is |c| >= 1? */
-bool sl_search__store_is_coprime(const sl_store *s, sl_term t);
-bool sl_search__store_is_whole(const sl_store *s, sl_term t);
+bool sl_search__store_is_coprime(const sl_store *s, sl_store_term t);
+bool sl_search__store_is_whole(const sl_store *s, sl_store_term t);
 
 /* Units and hints of the job's options. */
 void sl_search__store_open_units(sl_store *s);
 SL_NODISCARD sl_status sl_search__store_open_hints(sl_store *s);
 /* *d := the term's; not known without units. False: it adds unequal dimensions, or has a function
  * of one. */
-bool sl_search__store_dimension(sl_dimension *d, const sl_store *s, sl_term t);
+bool sl_search__store_dimension(sl_dimension *d, const sl_store *s, sl_store_term t);
 bool sl_search__store_is_number(const sl_dimension *d); // or not known
-bool sl_search__store_wanted(const sl_store *s, sl_search__store_list_id list,
-                             sl_term t); // as for its dimension
+/* May the list hold the term, as for its dimension? */
+bool sl_search__store_dimension_fits(const sl_store *s, sl_search__store_list_id list,
+                                     sl_store_term t);
 
-/* May so many bytes more be held? Else the store is full: no error. */
+/* May that many more bytes be held? If not the store is full, which is no error. */
 bool sl_search__store_reserve(sl_store *s, size_t bytes);
 
-/* The term without the filters of sl_search_store_value, o[0..n), n a multiple of 8. False: not finite, or
- * an exponential of too large an argument. */
-bool sl_search__store_evaluate(double *o, const sl_store *s, sl_term t, int n);
+/* The term without the filters of sl_search_store_value, o[0..n), n a multiple of 8. False: not
+ * finite, or an exponential of too large an argument. */
+bool sl_search__store_evaluate(double *o, const sl_store *s, sl_store_term t, int n);
 bool sl_search__store_constant_value(const double *v, int n); // are all about equal?
 bool sl_search__store_all_finite(const double *v, int n);
 
@@ -317,18 +320,18 @@ SL_NODISCARD sl_status sl_search__store_list_add(sl_store *s, sl_search__store_l
                                                  uint32_t id, double rank);
 SL_NODISCARD sl_status sl_search__store_open_choices(sl_store *s);
 /* A new part with these values; *id its number. *stored false: the store is full. */
-SL_NODISCARD sl_status sl_search__store_part_add(bool *stored, uint32_t *id, sl_store *s, sl_term t,
-                                          const double *value);
+SL_NODISCARD sl_status sl_search__store_part_add(bool *stored, uint32_t *id, sl_store *s,
+                                                 sl_store_term t, const double *value);
 
-/* Exponents of monomials up to so many, or as many as there are. */
+/* Exponents of monomials up to that many, or as many as there are. */
 SL_NODISCARD sl_status sl_search__store_exponents_extend(sl_store *s, size_t want);
 SL_NODISCARD sl_status sl_search__store_exponents_add(sl_store *s, const int8_t *row);
 SL_NODISCARD sl_status sl_search__store_open_short(sl_store *s);
 SL_NODISCARD sl_status sl_search__store_monomials_extend(sl_store *s, size_t want);
-SL_NODISCARD sl_status sl_search__store_pure_extend(sl_store *s,
-                                                    size_t rows); // among so many monomials
+/* Pure numbers among the first `rows` monomials. */
+SL_NODISCARD sl_status sl_search__store_pure_extend(sl_store *s, size_t rows);
 
-/* Expressions by complexity up to so many. */
+/* Expressions by complexity up to that many. */
 SL_NODISCARD sl_status sl_search__store_generic_extend(sl_store *s, size_t want);
 
 /* Tuples of one family at one level, in fixed order. */
@@ -345,14 +348,15 @@ typedef struct sl_search__store_range {
 /* False: the family has nothing at this level. */
 bool sl_search__store_range_begin(sl_search__store_range *r, const sl_store *s,
                                   const sl_search__store_family *f, int level);
-int sl_search__store_range_next(sl_term *out, float *cost, int room, sl_search__store_range *r);
+int sl_search__store_range_next(sl_store_term *out, float *cost, int room,
+                                sl_search__store_range *r);
 
 /* Candidates of a list, in batches: evaluated on all threads, then kept in their order if their
  * values are new. `rank`: of those kept; 0: by place. */
 typedef struct sl_search__store_batch sl_search__store_batch;
 SL_NODISCARD sl_status sl_search__store_batch_new(sl_search__store_batch **out, sl_store *s);
 void sl_search__store_batch_free(sl_search__store_batch *b);
-sl_term *sl_search__store_batch_room(sl_search__store_batch *b); // for SL_STORE_BATCH terms
+sl_store_term *sl_search__store_batch_room(sl_search__store_batch *b); // for SL_STORE_BATCH terms
 SL_NODISCARD sl_status sl_search__store_batch_keep(sl_store *s, int n,
                                                    sl_search__store_list_id list, double rank);
 

@@ -1,10 +1,10 @@
 /* Monomials in order of degree.
  *
- * The degree is a price: x and 1/x cost 2, x^2 5, x^3 8, sqrt(x) 7. A power of a whole monomial is
- * cheaper than those of its variables: z^2 costs 2 more than z, sqrt(z) 3, z^3 5; so x y/(z w)
- * costs 8, x^2/y^2 6 and x^3/y 10. That is how often such monomials stand in functions and sums of
- * textbook formulas. Roots need positive columns. Of one degree reciprocals come last; else the
- * order is that of the recursion, earlier variables first. */
+ * The degree is a price: x and 1/x cost 2, x^2 5, x^3 8, sqrt(x) 7. A power of a monomial as a
+ * whole is cheaper than powers of its variables: z^2 costs 2 more than z, sqrt(z) 3, z^3 5; so x
+ * y/(z w) costs 8, x^2/y^2 6 and x^3/y 10. These prices follow how often such monomials occur in
+ * functions and sums of textbook formulas. Roots need positive columns. Of one degree reciprocals
+ * come last; else the order is that of the recursion, earlier variables first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,12 +35,12 @@ static int cost_of(int halves) {
     return halves <= SL_STORE__POWER ? cost[halves] : NONE;
 }
 
-/* Powers of a whole monomial: numerator and denominator of the exponent, and its cost. */
+/* Powers of a monomial as a whole: numerator and denominator of the exponent, and its cost. */
 static const struct {
     int num, den, cost;
 } powers[] = { { 1, 1, 0 }, { 2, 1, 2 }, { 1, 2, 3 }, { 3, 1, 5 }, { 3, 2, 6 } };
 
-/* Of the row as a power of a row with whole exponents; NONE: it is none. */
+/* Of the row as a power of a row with integer exponents; NONE: it is none. */
 static int cost_as(const sl_store *s, const int8_t *row, int power) {
     int cost = powers[power].cost;
     for (int v = 0; v < s->variables; v++) {
@@ -52,7 +52,7 @@ static int cost_as(const sl_store *s, const int8_t *row, int power) {
     return cost;
 }
 
-/* Is this the cheapest way to the row, and the first of those? */
+/* Is this the cheapest way to build the row, and the first of equal ones? */
 static bool is_cheapest(const sl_store *s, const int8_t *row, int power) {
     const int mine = cost_as(s, row, power);
     for (int i = 0; i < SL_LEN(powers); i++) {
@@ -62,8 +62,8 @@ static bool is_cheapest(const sl_store *s, const int8_t *row, int power) {
     return true;
 }
 
-/* Of three variables and more fourth powers are those of quotients and products, as (x/y)^4: else
- * they would put off too many others. */
+/* With three variables or more, fourth powers are those of quotients and products only, as (x/y)^4:
+ * others would delay too many terms. */
 static bool is_too_high(const sl_store *s, const int8_t *row) {
     int high = 0, low = 0;
     for (int v = 0; v < s->variables; v++) {
@@ -144,15 +144,14 @@ sl_status sl_search__store_exponents_extend(sl_store *s, size_t want) {
     return SL_OK;
 }
 
-/* The list takes rows of exponents in their order, all of them: no two have the same values but by
- * chance. */
+/* The list takes all rows of exponents in their order: two with equal values would be chance. */
 sl_status sl_search__store_monomials_extend(sl_store *s, size_t want) {
     sl_search__store_list *l = &s->list[SL_LIST_MONOMIALS];
     want = SL_MIN(want, MAX_MONOMIALS);
     SL_TRY(sl_search__store_exponents_extend(s, want + s->short_rows));
     while (s->monomial_rows < s->exponents.count && l->count < want && !s->full) {
         if (sl_search__stop(s->job, true)) return SL_OK;
-        sl_term *t = sl_search__store_batch_room(s->batch);
+        sl_store_term *t = sl_search__store_batch_room(s->batch);
         int n = 0;
         while (n < SL_STORE_BATCH && s->monomial_rows < s->exponents.count &&
                l->count + (size_t)n < want)
@@ -169,7 +168,7 @@ sl_status sl_search__store_pure_extend(sl_store *s, size_t rows) {
     SL_TRY(sl_search__store_exponents_extend(s, rows));
     while (s->pure_rows < SL_MIN(rows, s->exponents.count) && !s->full) {
         if (sl_search__stop(s->job, true)) return SL_OK;
-        sl_term *t = sl_search__store_batch_room(s->batch);
+        sl_store_term *t = sl_search__store_batch_room(s->batch);
         int n = 0;
         while (n < SL_STORE_BATCH && s->pure_rows < SL_MIN(rows, s->exponents.count)) {
             sl_dimension d;
@@ -193,7 +192,7 @@ static sl_status add_short(sl_store *s, int v, int halves, int w, int other) {
     const size_t number = s->exponents.count;
     SL_TRY(sl_search__store_exponents_add(s, row));
     if (s->full) return SL_OK;
-    const sl_term t = sl_search__term_make(false, SL_FORM_MONOMIAL, 0, (uint32_t)number, 0);
+    const sl_store_term t = sl_search__term_make(false, SL_FORM_MONOMIAL, 0, (uint32_t)number, 0);
     if (!sl_search__store_evaluate(value, s, t, s->stride)) return SL_OK;
     SL_TRY(sl_search__store_part_add(&stored, &id, s, t, value));
     if (!stored) return SL_OK;

@@ -1,8 +1,8 @@
 /* The tables of the store: forms, functions, constants, families.
  *
  * Ranks come from places: constant and function number i of its table has rank i + 1, and a tuple
- * costs log2 of the product of its ranks. So the order of these tables is an assumption about
- * formulas in the world: what stands first is searched first. */
+ * costs log2 of the product of its ranks. The order of these tables is a prior over formulas: what
+ * comes first is searched first. */
 #include <math.h>
 
 #include "search/store_impl.h"
@@ -127,8 +127,8 @@ bool sl_search__store_constant_allowed(int i, uint32_t ops, bool summand) {
 /* In the order in which they are walked. w: binomial, z: monomial, r: function of an argument, g:
  * expression of the enumeration by complexity, e: function of x or of 1 +- q.
  *
- * On the product side a term f stands for c f^p: what is a power of one part, and any constant in
- * an exponent, is left out. On the sum side it stands for c f. */
+ * On the product side a term f means c f^p, so powers of one part and constants in an exponent are
+ * left out. On the sum side it means c f. */
 const sl_search__store_family sl_search__store_families[] = {
     // parts
     PART("1 +- q", O, ONE_SCALED, Q, ONE, UNITS, 0, 0, 255, ALL, 0),

@@ -1,17 +1,17 @@
 /* Units: dimensions of parts and terms, where those of the inputs are known.
  *
- * Constants of the list are pure numbers. So what a sum adds must be of one dimension, and what
- * stands beside a one or in a function must be a pure number; powers excepted, which have the
- * argument's dimension to their power. What breaks this is left out before any arithmetic. The
- * outermost factor, and the factor in an exponent that is a term of a product, are fitted: they may
- * have any dimension.
+ * Constants of the list are pure numbers. So what a sum adds must be of one dimension, and what is
+ * added to 1 or is the argument of a function must be a pure number; powers excepted, which have
+ * the argument's dimension to their power. Terms that violate this are left out before any
+ * arithmetic. The outermost factor, and the factor in an exponent that is a term of a product, are
+ * fitted: they may have any dimension.
  *
  * Of an input without a unit nothing is known; nor of what holds it, unless it is a function. */
 #include <string.h>
 
 #include "search/store_impl.h"
 
-enum { UNKNOWN = 7, PARTS = 7, MOST = 20000 }; // the eighth number of a dimension says: not known
+enum { UNKNOWN = 7, PARTS = 7, MOST = 20000 }; // power[UNKNOWN] 1: the dimension is not known
 
 static bool same(const sl_dimension *a, const sl_dimension *b) {
     return memcmp(a->power, b->power, sizeof a->power) == 0;
@@ -26,7 +26,7 @@ static bool is_number(const sl_dimension *d) {
 
 static const sl_dimension unknown = { .power[UNKNOWN] = 1 };
 
-/* *d := *d plus num/den times e. What has no such root, or passes all sense, is not known. */
+/* *d := *d plus num/den times e. Not known where there is no such root or it exceeds MOST. */
 static void add(sl_dimension *d, const sl_dimension *e, int num, int den) {
     if (!is_known(d) || !is_known(e)) {
         *d = unknown;
@@ -77,7 +77,7 @@ static bool inner(sl_dimension *d, const sl_search__store_form *form, const sl_d
     return true;
 }
 
-bool sl_search__store_dimension(sl_dimension *d, const sl_store *s, sl_term t) {
+bool sl_search__store_dimension(sl_dimension *d, const sl_store *s, sl_store_term t) {
     const sl_search__store_form *form = &sl_search__store_forms[sl_search__term_form(t)];
     *d = unknown;
     if (!s->units || sl_search__term_form(t) == SL_FORM_HINT) return true;
@@ -94,8 +94,9 @@ bool sl_search__store_dimension(sl_dimension *d, const sl_store *s, sl_term t) {
 
 bool sl_search__store_is_number(const sl_dimension *d) { return is_number(d); }
 
-/* Arguments that are no pure numbers are of use only to roots and reciprocals of sums. */
-bool sl_search__store_wanted(const sl_store *s, sl_search__store_list_id list, sl_term t) {
+/* Arguments with a dimension are used only by roots and reciprocals of sums. */
+bool sl_search__store_dimension_fits(const sl_store *s, sl_search__store_list_id list,
+                                     sl_store_term t) {
     sl_dimension d;
     if (!s->units) return true;
     if (!sl_search__store_dimension(&d, s, t)) return false;

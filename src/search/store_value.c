@@ -1,6 +1,6 @@
 /* Values of terms at the probes.
  *
- * A value is made in stages, as its form says: the inner product or sum, the function, the factor
+ * A value is made in stages, given by its form: the inner product or sum, the function, the factor
  * before it, the one. Each stage is a loop over the probes that compilers make vectors of. The
  * padding holds the first probe once more, so it is finite wherever that is and needs no care. */
 #include <math.h>
@@ -119,7 +119,7 @@ static void sum(double *restrict o, const double *restrict a, const double *rest
     for (int i = 0; i < n; i++) o[i] = c * a[i] + d * b[i];
 }
 
-static void inner(double *o, const sl_store *s, sl_term t, const sl_search__store_form *form,
+static void inner(double *o, const sl_store *s, sl_store_term t, const sl_search__store_form *form,
                   const double *a, const double *b, int n) {
     const unsigned c = sl_search__term_constant(t);
     if (form->sum && form->one) // 1 +- a +- b
@@ -130,7 +130,7 @@ static void inner(double *o, const sl_store *s, sl_term t, const sl_search__stor
         product(o, a, b, s->constant[c], form->p, form->q, n);
 }
 
-bool sl_search__store_evaluate(double *o, const sl_store *s, sl_term t, int n) {
+bool sl_search__store_evaluate(double *o, const sl_store *s, sl_store_term t, int n) {
     if (sl_search__term_form(t) == SL_FORM_MONOMIAL) {
         monomial(o, s, sl_search__term_a(t), n);
         return sl_search__store_all_finite(o, n);
@@ -158,12 +158,12 @@ bool sl_search__store_evaluate(double *o, const sl_store *s, sl_term t, int n) {
     return sl_search__store_all_finite(o, n);
 }
 
-bool sl_search_store_value_first(double *value, bool *exponent, const sl_store *s, sl_term t,
+bool sl_search_store_value_first(double *value, bool *exponent, const sl_store *s, sl_store_term t,
                                  int n) {
     *exponent = sl_search__term_exponent(t);
     return sl_search__store_evaluate(value, s, t, n) && !sl_search__store_constant_value(value, n);
 }
 
-bool sl_search_store_value(double *value, bool *exponent, const sl_store *s, sl_term t) {
+bool sl_search_store_value(double *value, bool *exponent, const sl_store *s, sl_store_term t) {
     return sl_search_store_value_first(value, exponent, s, t, s->stride);
 }

@@ -53,11 +53,11 @@ static size_t second_end(const sl_search__store_range *r, const sl_search__store
     return b->count;
 }
 
-/* Does the family want this first part? */
+/* Does the family take this first part? */
 static bool first_fits(const sl_search__store_range *r, uint32_t part) {
     if (r->family->firsts == SL_FIRST_ANY) return true;
-    const sl_term t = sl_search__store_term(r->store, part);
-    const sl_form form = sl_search__term_form(t);
+    const sl_store_term t = sl_search__store_term(r->store, part);
+    const sl_store_form form = sl_search__term_form(t);
     if (r->family->firsts == SL_FIRST_COPRIME) return sl_search__store_is_coprime(r->store, t);
     if (r->family->firsts == SL_FIRST_WHOLE) return sl_search__store_is_whole(r->store, t);
     if (r->family->firsts == SL_FIRST_PRIMITIVE)
@@ -70,9 +70,9 @@ static bool first_fits(const sl_search__store_range *r, uint32_t part) {
            !sl_search__store_functions[sl_search__term_function(t)].power;
 }
 
-bool sl_search__store_is_coprime(const sl_store *s, sl_term t) {
-    const sl_term p = sl_search__store_term(s, sl_search__term_a(t)),
-                  q = sl_search__store_term(s, sl_search__term_b(t));
+bool sl_search__store_is_coprime(const sl_store *s, sl_store_term t) {
+    const sl_store_term p = sl_search__store_term(s, sl_search__term_a(t)),
+                        q = sl_search__store_term(s, sl_search__term_b(t));
     const int8_t *a = s->exponents.row[sl_search__term_a(p)],
                  *b = s->exponents.row[sl_search__term_a(q)];
     for (int v = 0; v < s->variables; v++)
@@ -80,30 +80,30 @@ bool sl_search__store_is_coprime(const sl_store *s, sl_term t) {
     return true;
 }
 
-bool sl_search__store_is_whole(const sl_store *s, sl_term t) {
+bool sl_search__store_is_whole(const sl_store *s, sl_store_term t) {
     return fabs(s->constant[sl_search__term_constant(t)]) >= 1;
 }
 
-/* Does the family want this second part beside the first? */
+/* Does the family take this second part beside the first? */
 static bool second_fits(const sl_search__store_range *r, uint32_t part) {
     const int pairs = r->family->pairs;
     if (pairs == SL_PAIRS_DISTINCT) return r->j != r->i;
     if (pairs < SL_PAIRS_PRIMITIVE) return true;
-    const sl_term t = sl_search__store_term(r->store, part);
+    const sl_store_term t = sl_search__store_term(r->store, part);
     return sl_search__store_is_whole(r->store, t) &&
            (pairs == SL_PAIRS_WHOLE || sl_search__store_is_coprime(r->store, t));
 }
 
-static bool homogeneous(const sl_search__store_range *r, sl_term t) {
+static bool homogeneous(const sl_search__store_range *r, sl_store_term t) {
     sl_dimension d;
     return !r->store->units || sl_search__store_dimension(&d, r->store, t);
 }
 
 /* Terms of the pair (i, j) from choice k on. */
-static int choices(sl_term *out, float *cost, int n, int room, sl_search__store_range *r,
-                   const sl_search__store_list *c, double rank, float bits, sl_term pair) {
+static int choices(sl_store_term *out, float *cost, int n, int room, sl_search__store_range *r,
+                   const sl_search__store_list *c, double rank, float bits, sl_store_term pair) {
     for (; r->k < c->count && c->rank[r->k] * rank <= r->high && n < room; r->k++) {
-        out[n] = pair | (sl_term)c->id[r->k] << 48;
+        out[n] = pair | (sl_store_term)c->id[r->k] << 48;
         if (r->by_choice && !homogeneous(r, out[n])) continue;
         if (cost) cost[n] = bits + c->bits[r->k];
         n++;
@@ -112,20 +112,22 @@ static int choices(sl_term *out, float *cost, int n, int room, sl_search__store_
 }
 
 /* The pair's terms, from k on where it was begun before. Pairs whose dimensions do not fit are
- * passed over; if that is up to the choice, terms are. */
-static int next_of_pair(sl_term *out, float *cost, int n, int room, sl_search__store_range *r,
-                        const sl_search__store_list *c, double rank, float bits, sl_term pair) {
+ * skipped; where that depends on the choice, terms are. */
+static int next_of_pair(sl_store_term *out, float *cost, int n, int room, sl_search__store_range *r,
+                        const sl_search__store_list *c, double rank, float bits,
+                        sl_store_term pair) {
     if (!r->in_j) {
         if (r->k_begin == NONE) r->k_begin = first_above(c, rank, r->low);
         while (r->k_begin > 0 && c->rank[r->k_begin - 1] * rank > r->low) r->k_begin--;
         r->k = r->k_begin;
         r->in_j = true;
-        if (!r->by_choice && !homogeneous(r, pair | (sl_term)c->id[0] << 48)) r->k = c->count;
+        if (!r->by_choice && !homogeneous(r, pair | (sl_store_term)c->id[0] << 48)) r->k = c->count;
     }
     return choices(out, cost, n, room, r, c, rank, bits, pair);
 }
 
-int sl_search__store_range_next(sl_term *out, float *cost, int room, sl_search__store_range *r) {
+int sl_search__store_range_next(sl_store_term *out, float *cost, int room,
+                                sl_search__store_range *r) {
     const sl_search__store_family *f = r->family;
     const sl_search__store_list *a = sl_search__store_list_of(r->store, f->first);
     const sl_search__store_list *b = sl_search__store_list_of(r->store, f->second);
@@ -143,8 +145,8 @@ int sl_search__store_range_next(sl_term *out, float *cost, int room, sl_search__
             if (!r->in_j && !second_fits(r, b->id[r->j])) continue;
             n = next_of_pair(out, cost, n, room, r, c, b->rank[r->j] * rank,
                              a->bits[r->i] + b->bits[r->j] - (float)f->ahead,
-                             sl_search__term_make(f->exponent, (sl_form)f->form, 0, a->id[r->i],
-                                                  two ? b->id[r->j] : 0));
+                             sl_search__term_make(f->exponent, (sl_store_form)f->form, 0,
+                                                  a->id[r->i], two ? b->id[r->j] : 0));
             if (n == room) return n;
         }
     }
@@ -174,7 +176,7 @@ static void suspend(sl_store_walk *w, const sl_search__store_range *r) {
 }
 
 /* Simple families come first in the table. */
-int sl_search_store_walk_next(sl_term *out, float *cost, int room, sl_store_walk *w) {
+int sl_search_store_walk_next(sl_store_term *out, float *cost, int room, sl_store_walk *w) {
     int n = 0;
     w->simple = 0;
     for (; w->family < sl_search__store_n_families; w->family++, w->inside = false) {

@@ -299,7 +299,7 @@ static sl_status wait_for_jobs(sl_arena *arena, const sl_study__slurm_place *p,
         if (jobs.running + jobs.waiting + jobs.ending == 0)
             return sl_fail(SL_EIO,
                            "no job of this study is left, and it is not complete: "
-                           "%.300s/worker-*.log say why; the same command goes on with it",
+                           "%.300s/worker-*.log say why; the same command continues it",
                            p->folder);
         SL_TRY(wait_reporting(runner, &study, text, rarer(start, LOOK_MIN, LOOK_MAX)));
     }

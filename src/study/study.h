@@ -202,6 +202,8 @@ SL_NODISCARD sl_status sl_study_attempt_add(const char *dir, const char *what, c
 /* Appends runs.csv: all runs that have a result. Only the columns named seconds_..., the last ones, depend on
  * how the runs were executed. */
 void sl_study_csv(sl_str *s, const sl_study *study);
+/* The run of scale with the lowest validation loss; -1: there is none. */
+int sl_study_best_run(const sl_study *s);
 /* *out := the runs as a table for laws. */
 SL_NODISCARD sl_status sl_study_table(sl_laws_table *out, sl_arena *a, const sl_study *study);
 

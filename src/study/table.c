@@ -141,3 +141,15 @@ void sl_study_csv(sl_str *s, const sl_study *study) {
                                &run->eval[SL_STUDY_SET_FORMULAS] });
     }
 }
+
+int sl_study_best_run(const sl_study *s) {
+    int best = -1;
+    for (int r = 0; r < s->runs; r++) {
+        const sl_study_run *run = &s->run[r];
+        if (!run->scale || !run->trained || !run->result.checkpoint ||
+            isnan(run->result.loss_valid))
+            continue;
+        if (best < 0 || run->result.loss_valid < s->run[best].result.loss_valid) best = r;
+    }
+    return best;
+}

@@ -118,7 +118,8 @@ static sl_status blame_job(const worker *w, sl_status st) {
     const bool disk = is_disk(line) || try_disk(w) != SL_OK;
     sl_fail_restore(line);
     if (!disk) return SL_OK;
-    return sl_fail(SL_EIO, "%.700s; what was done before is kept; the same command goes on", line);
+    return sl_fail(SL_EIO, "%.700s; what was done before is kept; the same command continues",
+                   line);
 }
 
 /* ---------------------------------------------------------------- choosing ------------------ */

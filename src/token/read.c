@@ -82,7 +82,7 @@ static sl_status finish(const sl_node **out, sl_token_reason *reason, sl_token_r
     SL_ASSERT(r->n == 0);
     if (st != SL_OK && st != SL_EOVERFLOW) return sl_fail(st, "%s", r->build.reason);
     if (st == SL_OK && !r->undefined) st = sl_expr_term_end(&e, &r->build, mark, t);
-    if (r->undefined || (e && sl_expr_is_nowhere(e)))
+    if (r->undefined || (e && sl_expr_has_undefined(e)))
         *reason = SL_TOKEN_UNDEFINED;
     else if (st == SL_EOVERFLOW)
         *reason = SL_TOKEN_OVERFLOW;

@@ -501,9 +501,9 @@ sl_status sl_train_run(sl_train_result *out, sl_pool *pool, const sl_train_confi
     while (is_unfinished(&r) && st == SL_OK) {
         st = r.tally.valid_due ? validate_due(&r) : one_step(&r);
         if (st == SL_OK && r.stopping && is_unfinished(&r))
-            st =
-                sl_fail(SL_ECANCEL, "stopped at step %lld of %lld, saved in %s: resume it to go on",
-                        (long long)r.step, (long long)r.plan.steps, c->out);
+            st = sl_fail(SL_ECANCEL,
+                         "stopped at step %lld of %lld, saved in %s: resume it to continue",
+                         (long long)r.step, (long long)r.plan.steps, c->out);
     }
     fill_result(out, &r);
     out->peak_bytes = sl_mem_peak() - held;

@@ -208,7 +208,7 @@ def test_a_damaged_default_does_not_cost_what_the_search_has_found(tree, tmp_pat
     table.write_text("a,b,y\n" + "".join(f"{i % 7},{i % 5},{(i * 7919) % 101}\n" for i in range(40)))
     tree.put(tree.best, b"no model at all")
     r = tree.call("discover", table, "--effort", "low")
-    assert r.returncode == 0 and "the model was not asked: " in r.stderr and "runs/best.safetensors" in r.stderr, r
+    assert r.returncode == 0 and "the model was not used: " in r.stderr and "runs/best.safetensors" in r.stderr, r
 
 
 def test_the_example_of_the_readme_works_at_once(tmp_path):

@@ -431,7 +431,7 @@ def test_columns_of_text_are_passed_over(discover, tmp_path):
     rows = [[f"run {i}", *map(repr, row)] for i, row in enumerate(plane().tolist())]
     r = discover(write(tmp_path, rows, header=["label", "a", "b", "y"]))
     assert first(r) == "3*a - 2*b"
-    assert re.search(r"text +1 column", r.out)
+    assert re.search(r"text +1 text column", r.out)
 
 
 def test_missing_and_infinite_cells_are_dropped_and_counted(discover, tmp_path):
@@ -500,7 +500,7 @@ def test_more_columns_than_the_model_takes(discover, tmp_path):
     path = write(tmp_path, rows, header=["n1", "n2", "a", "b", "n3", "y"])
     j = discover(path, "--json").json
     assert j["data"]["inputs"] == ["a", "b"] and j["data"]["chosen_from"] == 5 and j["data"]["explained"] > 0.5
-    assert re.search(r"inputs +2 of 5 columns", discover(path).out)
+    assert re.search(r"inputs +2 of 5 numeric columns", discover(path).out)
     r = discover(path, "--inputs", "a,b,n1")
     assert r.code == 2 and "2" in r.err
 
@@ -591,7 +591,7 @@ def test_a_time_limit_gives_the_best_so_far(discover, tmp_path):
     assert took < 5  # the machine may be busy; with an idle one it is 1.0
     assert r.json["counts"]["samples"] < 1000000
     r = discover(path, *SLOW, "--timeout", "0.5", quick=False)
-    assert r.lines[0].startswith("y = 3*a - 2*b") and re.search(r"^  cut +by the time limit", r.out, re.M)
+    assert r.lines[0].startswith("y = 3*a - 2*b") and re.search(r"^  stopped +by the time limit", r.out, re.M)
 
 
 def test_no_time_at_all_is_enough_for_the_baselines(discover, tmp_path):
@@ -623,7 +623,7 @@ def test_a_signal_prints_the_best_so_far(discover, model, tmp_path):
         p.send_signal(number)
         out, err = p.communicate(timeout=30)
         assert p.returncode == code
-        assert out.startswith("y = 3*a - 2*b") and re.search(r"^  cut +on request", out, re.M), out
+        assert out.startswith("y = 3*a - 2*b") and re.search(r"^  stopped +on request", out, re.M), out
         assert "interrupted" in err
 
 

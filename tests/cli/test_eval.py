@@ -155,8 +155,8 @@ def test_people_get_tables(model, tmp_path):
     r = evaluate(model, "--samples", 8, "--limit", 12, "--predictions", tmp_path / "p")
     assert r.code == 0, r
     text = r.out
-    for word in ("Acc_solved", "  solved", "  equal", "token by token", "Acc_R2 > 0.99", "fresh points",
-                 "among candidates", "nats per expression", "distinct", "invalid", "s a problem", "by depth",
+    for word in ("Acc_solved", "  solved", "  equal", "same tokens", "Acc_R2 > 0.99", "fresh points",
+                 "among candidates", "nats per expression", "distinct", "invalid", "s per problem", "by depth",
                  "by constants", "by top", "95 %", str(tmp_path / "p")):
         assert word in text, word
     assert max(map(len, r.lines)) <= 110
@@ -313,7 +313,7 @@ def test_formulas(model, tmp_path):
     wide = tmp_path / "wide.csv"
     wide.write_text("name,formula,lo,hi,npoints\na,x1 + x3,1,2,20\nb,sqrt(-x1^2 - 1),1,2,20\nc,x1 + x2,1,2,20\n")
     r = evaluate(model, "--formulas", wide, "--samples", 4, "--json")
-    assert r.code == 0 and r.json["problems"]["skipped"] == 2 and "2 formulas are left out" in r.err
+    assert r.code == 0 and r.json["problems"]["skipped"] == 2 and "2 formulas are skipped" in r.err
     wide.write_text("name,formula,lo,hi,npoints\na,x1 + ,1,2,20\n")
     r = evaluate(model, "--formulas", wide)
     assert r.code == 2 and "wide.csv:2:" in r.err
@@ -353,7 +353,7 @@ def test_the_same_command_goes_on(model, pairs, tmp_path, how):
     assert not out.exists() and part.exists()
     if how != signal.SIGKILL:
         assert p.returncode == 128 + how
-        assert "interrupted" in err and f"are kept in {part}; the same command goes on" in err
+        assert "interrupted" in err and f"are kept in {part}; the same command continues" in err
     kept = part.read_bytes().count(b"\n") - 1
     r = evaluate(model, "--pairs", pairs, *LONG, "--threads", 2, "--predictions", out, "--json")
     assert r.code == 0, r
@@ -447,7 +447,7 @@ def test_what_is_cut_is_marked(model, tmp_path):
     r = evaluate(model, *args, "--timeout", "0.05", "--predictions", tmp_path / "p", "--json")
     assert r.code == 0, r
     assert r.json["cut"] == 3 and [x.get("cut") for x in lines(tmp_path / "p")] == [True] * 3
-    assert "cut" in evaluate(model, *args, "--timeout", "0.05").out
+    assert "timed out" in evaluate(model, *args, "--timeout", "0.05").out
     r = evaluate(model, "--samples", 8, "--limit", 3, "--timeout", "100", "--predictions", tmp_path / "p", "--json")
     assert r.json["cut"] == 0 and all("cut" not in x for x in lines(tmp_path / "p"))
     assert found(tmp_path / "p") == list(found_without_limit(model, tmp_path))

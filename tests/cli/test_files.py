@@ -156,8 +156,8 @@ def test_a_pipe_is_no_journal(model, pairs, tmp_path):
 def test_a_pipe_that_nobody_reads_takes_no_output(table, model, pairs, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    refused("pairs", "--index", "1", "--out", pipe, says="a pipe that nobody reads")
-    refused("eval", "--model", model, "--pairs", pairs, "--predictions", pipe, *FEW, says="a pipe that nobody reads")
+    refused("pairs", "--index", "1", "--out", pipe, says="a pipe without a reader")
+    refused("eval", "--model", model, "--pairs", pairs, "--predictions", pipe, *FEW, says="a pipe without a reader")
 
 
 def shell(command, **more):

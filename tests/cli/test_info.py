@@ -152,7 +152,7 @@ def test_a_checkpoint_tells_what_it_holds(trained):
     assert j["configuration"]["width"] == 16 and j["configuration"]["batch"] == 16
     assert j["level"] and "OpenBLAS" in j["libraries"] and len(j["universe"]) == 32
     r = info("--model", ended["checkpoint"], "--tensors")
-    assert r.code == 0 and "width 16, 1 layer\n" in r.out and "its hash is right" in r.out
+    assert r.code == 0 and "width 16, 1 layer\n" in r.out and "checksum verified" in r.out
     assert "encoder.0." in r.out
 
 
@@ -181,7 +181,7 @@ def test_a_file_of_others_is_told_of_too(config, tmp_path):
     j = result("--model", str(path))
     assert j["parameters"] == 1 and j["hashed"] is False and j.get("configuration") == ({} if config == "{}" else None)
     r = info("--model", str(path))
-    assert r.code == 0 and "1 in 1 tensors" in r.out and "no hash" in r.out, r
+    assert r.code == 0 and "1 in 1 tensors" in r.out and "no checksum" in r.out, r
 
 
 def test_a_run_tells_how_far_it_is(trained, tmp_path):
@@ -189,7 +189,7 @@ def test_a_run_tells_how_far_it_is(trained, tmp_path):
     j = result("--run", str(folder))
     assert j["step"] == j["steps"] == j["saved"] == 12 and j["finished"] is True
     assert j["loss"] == ended["loss"] and j["loss_valid"] == ended["loss_valid"]
-    assert "it is finished" in info("--run", str(folder)).out
+    assert ": finished" in info("--run", str(folder)).out
     assert j["configuration"] == json.loads((folder / "run.json").read_text())
 
     # a run that is being written: half a line at the end, the last checkpoint not there yet

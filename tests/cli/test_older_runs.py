@@ -77,7 +77,7 @@ def test_a_stored_run_is_resumed(folder):
 def test_a_stored_run_is_told_of(folder):
     j = run("info", "--run", str(folder), "--json").json
     assert j["saved"] == STOPPED and j["steps"] == 400 and not j["finished"] and j["configuration"]["width"] == 8
-    assert f"step {STOPPED}; go on with" in run("info", "--run", str(folder)).out
+    assert f"step {STOPPED}; continue with" in run("info", "--run", str(folder)).out
 
 
 def test_a_stored_model_is_used(table):
@@ -338,7 +338,7 @@ def test_a_damaged_newest_checkpoint_is_told_by_all(folder, table):
         assert r.code == 0 and path.name in r.err and "damaged" in r.err and "step 300" in r.err, r
         assert path.name in r.json["model"]["warning"] and r.json["model"]["step"] == 300
     r = run("info", "--run", str(folder))
-    assert r.code == 0 and path.name in r.out and "damaged" in r.out and "step 300; go on" in r.out, r
+    assert r.code == 0 and path.name in r.out and "damaged" in r.out and "step 300; continue" in r.out, r
     j = run("info", "--run", str(folder), "--json").json
     assert path.name in j["warning"] and j["saved"] == 300
     # without the older one there is nothing

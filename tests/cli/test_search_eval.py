@@ -91,7 +91,7 @@ def test_noise_is_judged_by_structure(table):
     assert every["structure"]["n"] == every["on_front"]["n"] == 2
     assert every["structure"]["hits"] <= every["on_front"]["hits"] <= 2
     r = evaluate("--formulas", table, "--limit", "2", "--timeout", "60")
-    assert r.code == 0 and "right structure" not in r.out and "model" not in r.out, r
+    assert r.code == 0 and "correct structure" not in r.out and "model" not in r.out, r
 
 
 def test_problems_without_a_truth(tmp_path):

@@ -245,7 +245,7 @@ def test_asked_to_stop_it_saves_and_goes_on(undisturbed, tmp_path, number, worke
         p.send_signal(number)
         _, err = p.communicate(timeout=60)
         if p.returncode not in (0, -number):  # it had just finished, or had not begun
-            assert p.returncode == 128 + number and "the same command goes on" in err, err
+            assert p.returncode == 128 + number and "the same command continues" in err, err
             assert all(gone(pid) for pid in children(p.pid))
 
     folder = disturbed(tmp_path, ask, 3, "--workers", workers, "--threads", 1, seed=number)
@@ -260,7 +260,7 @@ def test_ranks_that_are_asked_to_stop_save_and_go_on(undisturbed, tmp_path):
     p.send_signal(signal.SIGTERM)
     _, err = p.communicate(timeout=60)
     assert p.returncode in (0, 128 + signal.SIGTERM), err
-    assert p.returncode == 0 or "the same command goes on" in err, err
+    assert p.returncode == 0 or "the same command continues" in err, err
     late = study("run", folder, "--engine", "mpi", "--ranks", 2, "--threads", 1, "--time-limit", 0.2, env=MPI)
     assert late.code in (0, 75), late
     assert study("run", folder, "--workers", 1, "--threads", 1).code == 0
@@ -345,7 +345,7 @@ def test_a_full_disk_is_told_and_room_lets_it_go_on(undisturbed, tmp_path, worke
         plan = plan_file(tmp_path)
         done = study("run", plan, *args)
         assert done.code == 3 and "No space left on device" in done.err, done
-        assert "the same command goes on" in done.err, done
+        assert "the same command continues" in done.err, done
         trained = len(results(disk / "s"))
         subprocess.run(["mount", "-o", "remount,size=100m", str(disk)], check=True)
         done = study("run", plan, *args)

@@ -96,7 +96,8 @@ static void stopped_at_any_event_it_goes_on(void **state) {
             symlaw_command("study", options_of("worker", name), listen, &h, &result);
         SL_CHECK(t, st == SL_OK || st == SL_ECANCEL, "%s", sl_last_error());
         if (st == SL_ECANCEL)
-            SL_CHECK(t, strstr(sl_last_error(), "the same command goes on"), "%s", sl_last_error());
+            SL_CHECK(t, strstr(sl_last_error(), "the same command continues"), "%s",
+                     sl_last_error());
         stopped += st == SL_ECANCEL;
         symlaw_string_free(result);
         forget(&h);

@@ -50,13 +50,13 @@ static void a_run_and_what_info_tells_of_it(void **state) {
 /* Whatever was measured, nobody is told of more than all of the machine. */
 static void a_share_of_the_peak_is_at_most_1(void **state) {
     sl_fixture *t = *state;
-    assert_true(sl_commands__peak_share(1e9, 4e9) == 0.25);
-    assert_true(sl_commands__peak_share(4e9, 4e9) == 1);
+    assert_true(sl_report_peak_share(1e9, 4e9) == 0.25);
+    assert_true(sl_report_peak_share(4e9, 4e9) == 1);
     static const double bad[][2] = {
         { 4.001e9, 4e9 }, { 1e9, 0 }, { 0, 0 }, { NAN, 1e9 }, { 1e9, NAN }
     };
     for (int i = 0; i < SL_LEN(bad); i++)
-        SL_CHECK(t, isnan(sl_commands__peak_share(bad[i][0], bad[i][1])), "%g of %g", bad[i][0],
+        SL_CHECK(t, isnan(sl_report_peak_share(bad[i][0], bad[i][1])), "%g of %g", bad[i][0],
                  bad[i][1]);
     // products of every kind, on each number of threads
     for (int threads = 1; threads <= 3; threads++) {

@@ -24,7 +24,7 @@ static bool random_problem(sl_fixture *t, sl_eval_problem *p) {
     const sl_node *e, *form;
     SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &how));
     e = tidy(t, e);
-    if (!e || sl_expr_is_nowhere(e) || sl_expr_canon(&form, &t->arena, e) != SL_OK) return false;
+    if (!e || sl_expr_has_undefined(e) || sl_expr_canon(&form, &t->arena, e) != SL_OK) return false;
     if (sl_expr_max_var(form) == 0) return false;
     const double hi = sl_rng_below(&t->rng, 2) ? 2 : 9;
     *p = problem_of(t, e, -hi, hi, 40, 60);

@@ -181,7 +181,7 @@ static void other_files_are_left_alone(void **state) {
     };
     for (int i = 0; i < SL_LEN(files); i++) {
         write_file(t, path, files[i]);
-        refused(t, path, identity, SL_EINVAL, "is no journal");
+        refused(t, path, identity, SL_EINVAL, "is not a journal");
     }
     const char *folder = sl_test_path("folder");
     static seen s;

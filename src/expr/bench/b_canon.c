@@ -5,8 +5,8 @@
  * checked before anything is timed: both routes give the same bytes, the result is a fixed point,
  * and it has the values of the candidate wherever that is real.
  *
- *     apply    sl_expr_canon_apply(p, q), which trusts p and q to be canonical
- *     whole    sl_expr_canon of the tree sl_expr_apply(p, q), which trusts nothing
+ *     apply    sl_expr_canon_apply(p, q), for p and q known to be canonical
+ *     whole    sl_expr_canon of the tree sl_expr_apply(p, q), without that assumption
  *
  *     build/bench/expr.canon               a table, tab separated
  *     build/bench/expr.canon --print N     the first N candidates: operator, p, q as Python writes

@@ -1,9 +1,9 @@
 /* b_eval - how fast expressions are evaluated, one core.
  *
- * Every case is first held against the judge, sl_expr_eval_ref, within its error bound; then timed.
- * A node-point is one node of the expression at one point; numbers that stand for signs and
- * exponents are nodes of the representation but not work, so only surface operators and leaves are
- * counted. Rows "run" time a compiled program, rows "eval" compile each time as well.
+ * Every case is first compared with sl_expr_eval_ref, within its error bound; then timed. A
+ * node-point is one node of the expression at one point; numbers that stand for signs and exponents
+ * are nodes of the representation but not work, so only surface operators and leaves are counted.
+ * Rows "run" time a compiled program, rows "eval" compile each time as well.
  *
  *     build/bench/expr.eval                 a table, tab separated
  *     build/bench/expr.eval 'x1*x2' 64      one expression, one size

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* Judged on bytes and not with sl_expr_cmp, which canon itself sorts by: a judge must not share
- * code with the judged. */
+/* Compares bytes, not by sl_expr_cmp, which canon itself sorts by: a test must not share code with
+ * its subject. */
 static bool same_bytes(const sl_node *a, const sl_node *b) {
     return a->len == b->len && memcmp(a, b, a->len * sizeof *a) == 0;
 }
@@ -46,7 +46,8 @@ static sl_expr_random_options shape(sl_fixture *t, int depth) {
                                      .with_pi = true };
 }
 
-/* e with powers put in, which the surface operators alone do not make: whole, broken, negative. */
+/* e with powers put in, which the surface operators alone do not make: integer, fractional,
+ * negative. */
 static const sl_node *with_powers(sl_fixture *t, const sl_node *e) {
     static const sl_rat powers[] = { { 2, 1 }, { 3, 1 },  { -2, 1 }, { 3, 2 }, { -1, 2 },
                                      { 1, 4 }, { -3, 2 }, { 1, 3 },  { 5, 4 } };
@@ -130,7 +131,7 @@ static void canon_keeps_every_real_value(void **state) {
     SL_CHECK(t, compared > n, "only %d points compared in %d expressions", compared, n);
 }
 
-/* The enumeration's short cut gives the bytes of the long way. */
+/* sl_expr_canon_apply gives the bytes of sl_expr_canon. */
 static void canon_apply_is_canon_of_apply(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 3000); i++) {
@@ -328,7 +329,7 @@ static void limits_are_answered(void **state) {
     }
 }
 
-/* Few terms of very many factors: a short text must not take gigabytes before it passes a limit. */
+/* Few terms of very many factors: a short text must reach a limit before it takes gigabytes. */
 static void memory_is_bounded(void **state) {
     sl_fixture *t = *state;
     sl_str s = { 0 };

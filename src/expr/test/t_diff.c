@@ -51,9 +51,8 @@ static long double moved(const sl_node *e, const long double *x, const long doub
     return v;
 }
 
-/* The slope by a six-point difference, and how far it may be off: the errors of the values, and
- * what a four-point difference says otherwise, which is much more than the six-point one is wrong.
- */
+/* The slope by a six-point difference, and its error: the errors of the values, and the difference
+ * to a four-point formula, which is much larger than the error of the six-point one. */
 static long double numeric(long double *off, const sl_node *e, const long double *x,
                            const long double *params, long double *at_j) {
     const long double h = 0x1p-12L;
@@ -148,7 +147,7 @@ static void derivatives_are_tidy(void **state) {
     }
 }
 
-static void limits_are_told(void **state) {
+static void limits_are_reported(void **state) {
     sl_fixture *t = *state;
     const sl_node *d = NULL, *e = sl_expr_var(&t->arena, 1), *x = e;
     // x^k with k = -2^63 + 2 and less: there is no k - 1 in the end
@@ -186,7 +185,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(derivatives_are_slopes),
         SL_TEST(derivatives_are_tidy),
-        SL_TEST(limits_are_told),
+        SL_TEST(limits_are_reported),
         SL_TEST(every_allocation_may_fail),
     };
     return sl_test_main("expr.diff", tests, SL_LEN(tests));

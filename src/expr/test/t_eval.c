@@ -1,4 +1,4 @@
-/* Evaluation against its twin in long double, and against the promises on bits. */
+/* Evaluation against the reference in long double, and against the guarantees on bits. */
 #include "fixture/fixture.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static const sl_node *parsed(sl_fixture *t, const char *text) {
     return e;
 }
 
-/* Mostly ordinary numbers, some of them whole, sometimes far out or on an edge. */
+/* Mostly ordinary numbers, some integers, sometimes extreme or on an edge. */
 static double random_double(sl_rng *rng) {
     static const double edge[] = { 0, -0.0, 1, -1, 0.5, 1e-5, -1e5, 1e160, 1e-200, 3e15 };
     uint32_t kind = sl_rng_below(rng, 16);
@@ -72,8 +72,8 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Also that the bound is worth having: half of the time within 300 of the error itself. */
-static void values_are_within_the_bound_of_the_twin(void **state) {
+/* Also that the bound is tight: half of the time within a factor of 300 of the error. */
+static void values_are_within_the_bound_of_the_reference(void **state) {
     sl_fixture *t = *state;
     enum { POINTS = 8 };
     const int trees = sl_test_iters(t, 3000);
@@ -100,7 +100,7 @@ static void values_are_within_the_bound_of_the_twin(void **state) {
             SL_CHECK(t, bound >= 0, "bound %Lg: %s", bound, text_of(e));
             if (isnan(value)) {
                 n_never += bound == 0;
-                SL_CHECK(t, bound > 0 || isnan(y[k]), "%a, but real nowhere near: %s", y[k],
+                SL_CHECK(t, bound > 0 || isnan(y[k]), "%a, but not real nearby: %s", y[k],
                          text_of(e));
                 continue;
             }
@@ -114,7 +114,7 @@ static void values_are_within_the_bound_of_the_twin(void **state) {
             if (error > 0) ratio[n_ratio++] = bound / error;
         }
     }
-    // the judge judges: most points are real, and of those most have a bound
+    // the test is not vacuous: most points are real, and most of those have a bound
     SL_CHECK(t, n_real > trees * POINTS / 3 && n_never > trees * POINTS / 20, "%d real, %d not",
              n_real, n_never);
     SL_CHECK(t, n_bounded > n_real * 3 / 4, "only %d of %d have a bound", n_bounded, n_real);
@@ -189,7 +189,7 @@ static void kernels_of_every_instruction_set_agree(void **state) {
             wide->fn[op](got, a, b, n);
             wide->fn[op](place, place, b, n); // the result may overwrite an operand
             for (int k = 0; k < n; k++) {
-                const bool nan = isnan(want[k]); // which NaN is settled by ONE_NAN
+                const bool nan = isnan(want[k]); // ONE_NAN decides which NaN
                 SL_CHECK(t, nan ? isnan(got[k]) : same_bits(got[k], want[k]),
                          "%s kernel %d: %a, not %a", wide->name, op, got[k], want[k]);
                 SL_CHECK(t, nan ? isnan(place[k]) : same_bits(place[k], want[k]),
@@ -201,8 +201,8 @@ static void kernels_of_every_instruction_set_agree(void **state) {
     }
 }
 
-/* The operations that are promised, spelled out in C; y, z > 0. */
-static void operations_are_the_ones_promised(void **state) {
+/* The documented operations, written in C; y, z > 0. */
+static void operations_are_the_documented_ones(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 300); i++) {
         const double x = sl_rng_range(&t->rng, -9, 9), y = sl_rng_range(&t->rng, 0, 9);
@@ -325,8 +325,8 @@ static void outside_the_domain_is_nan(void **state) {
     SL_CHECK(t, isnan(y[0]) && y[1] == 1, "sqrt(x1)^0 is %g, %g", y[0], y[1]);
 }
 
-/* What the twin promises where it cannot give a number. */
-static void the_twin_knows_what_it_does_not_know(void **state) {
+/* The reference where it has no value. */
+static void the_reference_bounds_what_it_cannot_evaluate(void **state) {
     sl_fixture *t = *state;
     enum { SURELY_NAN, NAN_PERHAPS, NO_BOUND, BOUND };
     static const struct {
@@ -365,7 +365,7 @@ static void the_twin_knows_what_it_does_not_know(void **state) {
     SL_CHECK(t, isfinite(d), "exp(800) is an ordinary long double");
 }
 
-/* cos is base's sin a quarter turn ahead: the judge is libm's long double. */
+/* cos is base's sin a quarter turn ahead: compared with libm's long double. */
 static void cos_is_good_to_one_ulp(void **state) {
     sl_fixture *t = *state;
     enum { N = 1000 };
@@ -448,12 +448,12 @@ static void every_allocation_may_fail(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(values_are_within_the_bound_of_the_twin),
+        SL_TEST(values_are_within_the_bound_of_the_reference),
         SL_TEST(a_point_has_the_same_bits_at_every_place),
         SL_TEST(kernels_of_every_instruction_set_agree),
-        SL_TEST(operations_are_the_ones_promised),
+        SL_TEST(operations_are_the_documented_ones),
         SL_TEST(outside_the_domain_is_nan),
-        SL_TEST(the_twin_knows_what_it_does_not_know),
+        SL_TEST(the_reference_bounds_what_it_cannot_evaluate),
         SL_TEST(cos_is_good_to_one_ulp),
         SL_TEST(registers_are_used_again),
         SL_TEST(too_deep_is_refused),

@@ -57,7 +57,7 @@ static void examples(void **state) {
     }
 }
 
-/* The canonical form is the judge: it has its own rules for numbers, signs and roots. */
+/* Compared by canonical forms, which have their own rules for numbers, signs and roots. */
 static void random_expressions(void **state) {
     sl_fixture *t = *state;
     int changed = 0, n = sl_test_iters(t, 20000);

@@ -100,7 +100,7 @@ static const spelling spellings[] = {
     { 0, SL_FORMAT_LATEX, "\\mathrm{length}_{2}", 4, NULL },
     { 0, SL_FORMAT_LATEX, "length_2", 4, NULL },
     { 0, SL_FORMAT_PREFIX, "length_2", 4, NULL },
-    { 1, SL_FORMAT_INFIX, "x1", 2, NULL }, // a given name wins
+    { 1, SL_FORMAT_INFIX, "x1", 2, NULL }, // a column name comes first
     { 1, SL_FORMAT_LATEX, "x_1", 2, NULL },
     { 2, SL_FORMAT_LATEX, "x_1", 1, NULL },
     { 2, SL_FORMAT_INFIX, "x_1", 1, NULL },
@@ -126,7 +126,7 @@ static const spelling spellings[] = {
     { 17, SL_FORMAT_LATEX, "mm", 2, NULL }, // a known word before its letters
 };
 
-static void words_mean_columns(void **state) {
+static void words_are_read_as_columns(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < SL_LEN(spellings); i++) {
         const spelling *s = &spellings[i];
@@ -213,7 +213,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(any_names_read_back),
         SL_TEST(code_has_no_words_that_code_reserves),
-        SL_TEST(words_mean_columns),
+        SL_TEST(words_are_read_as_columns),
         SL_TEST(letters_of_latex_multiply),
         SL_TEST(plain_variables_can_be_counted),
         SL_TEST(reasons_fit_their_room),

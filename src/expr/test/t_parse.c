@@ -1,5 +1,4 @@
-/* Reading: what texts mean, what is said about bad ones, and that no text is too large to refuse.
- */
+/* Reading: the meaning of texts, messages for bad ones, and limits on large ones. */
 #include "fixture/fixture.h"
 
 #include <stdlib.h>
@@ -16,7 +15,7 @@ typedef struct good {
     const char *text, *means; // in prefix
 } good;
 
-/* The meaning is given in prefix text, which is held against the builders below. */
+/* The meaning is given in prefix text, which is compared with the builders below. */
 static const good goods[] = {
     // precedence and associativity, as in Python
     { INFIX, "x1 + x2*x3", "+ * x2 x3 x1" },
@@ -203,7 +202,7 @@ static const sl_node *read_prefix(sl_fixture *t, const char *text) {
     return e;
 }
 
-static void texts_mean_what_they_say(void **state) {
+static void texts_are_read_as_expected(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < SL_LEN(goods); i++) {
         const good *g = &goods[i];
@@ -217,7 +216,7 @@ static void texts_mean_what_they_say(void **state) {
     }
 }
 
-/* The judge of the table above is itself judged by trees made without any text. */
+/* The prefix texts of the table above are compared with trees made without text. */
 static void prefix_is_what_the_builders_make(void **state) {
     sl_fixture *t = *state;
     sl_arena *a = &t->arena;
@@ -429,7 +428,7 @@ static const bad bads[] = {
     FAR(PREFIX, "+ 1 99999999999999999999", 4, "beyond 64-bit"),
 };
 
-/* Bad text leaves everything as it was, and says where and why, in the struct and in the line. */
+/* Bad text changes nothing and reports place and reason, in the struct and in the message. */
 static void bad_texts_are_refused_with_place_and_reason(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < SL_LEN(bads); i++) {
@@ -444,7 +443,7 @@ static void bad_texts_are_refused_with_place_and_reason(void **state) {
                  error.offset, b->offset, error.reason);
         SL_CHECK(t, strstr(error.reason, b->word), "%s: \"%s\" does not say \"%s\"", b->text,
                  error.reason, b->word);
-        SL_CHECK(t, strstr(sl_last_error(), error.reason), "%s: the line says \"%s\"", b->text,
+        SL_CHECK(t, strstr(sl_last_error(), error.reason), "%s: the message is \"%s\"", b->text,
                  sl_last_error());
     }
 }
@@ -457,14 +456,15 @@ static void places_are_counted_in_lines_and_characters(void **state) {
     sl_status st = sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, &error);
     SL_CHECK(t, st == SL_EFORMAT && error.offset == 11 && error.line == 2 && error.column == 7,
              "offset %zu, line %d, column %d", error.offset, error.line, error.column);
-    SL_CHECK(t, strstr(sl_last_error(), "line 2, column 7: "), "the line says %s", sl_last_error());
+    SL_CHECK(t, strstr(sl_last_error(), "line 2, column 7: "), "the message is %s",
+             sl_last_error());
     text = "`x1`*`\xce\xb8` + foo";
     const char *greek[] = { "x1", "\xce\xb8" };
     const sl_names names = { greek, 2 };
     st = sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), &names, &error);
     SL_CHECK(t, st == SL_EFORMAT && error.offset == 12 && error.column == 12, "%s",
              sl_last_error());
-    SL_CHECK(t, strncmp(sl_last_error(), "column 12: ", 11) == 0, "the line says %s",
+    SL_CHECK(t, strncmp(sl_last_error(), "column 12: ", 11) == 0, "the message is %s",
              sl_last_error());
 }
 
@@ -610,7 +610,7 @@ static void reading_keeps_only_the_result(void **state) {
     SL_CHECK(t, kept <= e->len * sizeof *e + 16, "%zu bytes for %u nodes", kept, e->len);
 }
 
-static void reading_survives_every_lack_of_memory(void **state) {
+static void reading_survives_failing_allocations(void **state) {
     sl_fixture *t = *state;
     // repeated, so that chunks of the arena run out at many places
     static const struct {
@@ -634,7 +634,7 @@ static void reading_survives_every_lack_of_memory(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(prefix_is_what_the_builders_make),
-        SL_TEST(texts_mean_what_they_say),
+        SL_TEST(texts_are_read_as_expected),
         SL_TEST(bad_texts_are_refused_with_place_and_reason),
         SL_TEST(places_are_counted_in_lines_and_characters),
         SL_TEST(large_texts_need_little_memory),
@@ -642,7 +642,7 @@ int main(void) {
         SL_TEST(depth_has_one_limit),
         SL_TEST(mathml_is_not_read),
         SL_TEST(reading_keeps_only_the_result),
-        SL_TEST(reading_survives_every_lack_of_memory),
+        SL_TEST(reading_survives_failing_allocations),
     };
     return sl_test_main("expr.parse", tests, SL_LEN(tests));
 }

@@ -83,7 +83,7 @@ static const look looks[] = {
       "<mn>1</mn></msub></mrow><mrow><mn>2</mn></mrow></msup></mrow></math>" },
 };
 
-static void expressions_look_as_they_should(void **state) {
+static void expressions_print_as_expected(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < SL_LEN(looks); i++) {
         const look *l = &looks[i];
@@ -335,7 +335,7 @@ static sl_status print_once(sl_format f, const sl_node *e) {
     return st;
 }
 
-static void printing_survives_every_lack_of_memory(void **state) {
+static void printing_survives_failing_allocations(void **state) {
     sl_fixture *t = *state;
     const sl_node *e = random_tree(&t->arena, &t->rng, 6, true);
     for (int f = 0; f < SL_FORMAT_COUNT; f++) SL_EACH_ALLOCATION(t, print_once((sl_format)f, e));
@@ -357,13 +357,11 @@ static void tables_are_found_by_name(void **state) {
     SL_CHECK(t, sl_expr_operator_find("", 0) == SL_OPERATOR_COUNT, "nothing is an operator");
     SL_CHECK(t, sl_expr_operator_operands(SL_OPERATOR_DIV) == 2, "operands of a division");
     SL_CHECK(t, sl_expr_operator_operands(SL_OPERATOR_SQRT) == 1, "operands of a root");
-    SL_CHECK(t, strcmp(sl_expr_operator_latex(SL_OPERATOR_DIV), "\\frac") == 0,
-             "LaTeX of a division");
 }
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(expressions_look_as_they_should),
+        SL_TEST(expressions_print_as_expected),
         SL_TEST(tidy_trees_read_back_as_the_same_bytes),
         SL_TEST(raw_trees_read_back_tidied),
         SL_TEST(expressions_of_the_surface_read_back),
@@ -371,7 +369,7 @@ int main(void) {
         SL_TEST(the_longest_sums_read_back),
         SL_TEST(mathml_is_well_formed),
         SL_TEST(printing_appends),
-        SL_TEST(printing_survives_every_lack_of_memory),
+        SL_TEST(printing_survives_failing_allocations),
         SL_TEST(tables_are_found_by_name),
     };
     return sl_test_main("expr.print", tests, SL_LEN(tests));

@@ -1,4 +1,5 @@
-/* The generator that other tests stand on: well-formed, as deep as asked, reaching everything. */
+/* The generator that other tests rely on: well-formed trees of the requested depth, all shapes
+ * reached. */
 #include "fixture/fixture.h"
 
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static void trees_are_well_formed(void **state) {
             SL_CHECK(t,
                      e[k].op != SL_OP_NUM || range > 0 || sl_expr_num_is(e + k, -1) ||
                          (k > 0 && sl_expr_num_value(e + k).den == 2),
-                     "a number, but none were asked for");
+                     "a number, but none were requested");
         }
     }
     for (int op = 0; op < SL_OP_COUNT; op++)
@@ -140,7 +141,7 @@ static void rewriting_reaches_every_order(void **state) {
 }
 
 /* With p = 1 every variable and function becomes a*u + b; with p = 0 nothing happens. */
-static void numbers_go_where_they_are_said_to(void **state) {
+static void numbers_go_where_requested(void **state) {
     sl_fixture *t = *state;
     bool seen[7] = { false };
     for (int i = 0; i < sl_test_iters(t, 500); i++) {
@@ -191,12 +192,9 @@ static void every_allocation_may_fail(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(trees_are_well_formed),
-        SL_TEST(operators_are_uniform),
-        SL_TEST(rewriting_moves_operands_only),
-        SL_TEST(rewriting_reaches_every_order),
-        SL_TEST(numbers_go_where_they_are_said_to),
-        SL_TEST(every_allocation_may_fail),
+        SL_TEST(trees_are_well_formed),         SL_TEST(operators_are_uniform),
+        SL_TEST(rewriting_moves_operands_only), SL_TEST(rewriting_reaches_every_order),
+        SL_TEST(numbers_go_where_requested),    SL_TEST(every_allocation_may_fail),
     };
     return sl_test_main("expr.random", tests, SL_LEN(tests));
 }

@@ -145,7 +145,7 @@ static void bound_constants_leave_no_gap(void **state) {
     }
 }
 
-static void limits_are_told(void **state) {
+static void limits_are_reported(void **state) {
     sl_fixture *t = *state;
     const sl_node *r = NULL, *x = sl_expr_var(&t->arena, 1);
     double value[4] = { 0 };
@@ -243,7 +243,7 @@ int main(void) {
         SL_TEST(numbers_become_constants_in_order),
         SL_TEST(freed_numbers_can_be_bound_again),
         SL_TEST(bound_constants_leave_no_gap),
-        SL_TEST(limits_are_told),
+        SL_TEST(limits_are_reported),
         SL_TEST(substitution_is_composition),
         SL_TEST(every_allocation_may_fail),
     };

@@ -85,7 +85,7 @@ static const look looks[] = {
     { "c1", { 0.1 + 0.2 }, SL_FORMAT_INFIX, "0.30000000000000004" },
 };
 
-static void values_look_as_they_should(void **state) {
+static void values_print_as_expected(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < SL_LEN(looks); i++) {
         const look *l = &looks[i];
@@ -146,8 +146,8 @@ static bool both_powers(sl_fixture *t, const sl_node *a, const sl_node *b) {
     return false;
 }
 
-/* Text with values says exactly what the expression with these numbers in place says, in every
- * format that reads back. */
+/* Text with values reads back as the expression with these numbers in place, in every format that
+ * reads back. */
 static void values_read_back_as_the_numbers_they_are(void **state) {
     sl_fixture *t = *state;
     static const bool all[PARS] = { true, true, true, true };
@@ -246,7 +246,7 @@ static sl_status print_once(sl_format f, const sl_node *e, const double *value) 
     return st;
 }
 
-static void printing_survives_every_lack_of_memory(void **state) {
+static void printing_survives_failing_allocations(void **state) {
     sl_fixture *t = *state;
     const double value[PARS] = { -1.5e-7, 2, -0.30000000000000004, 1e300 };
     const sl_node *e = random_tree(&t->arena, &t->rng, 6);
@@ -256,11 +256,11 @@ static void printing_survives_every_lack_of_memory(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(values_look_as_they_should),
+        SL_TEST(values_print_as_expected),
         SL_TEST(values_read_back_as_the_numbers_they_are),
         SL_TEST(texts_with_all_digits_have_the_same_values),
         SL_TEST(numbers_beyond_64_bits_are_written),
-        SL_TEST(printing_survives_every_lack_of_memory),
+        SL_TEST(printing_survives_failing_allocations),
     };
     return sl_test_main("expr.values", tests, SL_LEN(tests));
 }

@@ -1,4 +1,4 @@
-/* What tests of snapping share: a table of a formula, and the text of a fit. */
+/* Shared by tests of snapping: a table of a formula, and the text of a fit. */
 #ifndef SL_SNAP_CHECK_H
 #define SL_SNAP_CHECK_H
 

@@ -1,4 +1,4 @@
-/* As few constants as a formula needs: the same values, and none to spare. */
+/* Merged constants: the same values, and no redundant constant. */
 #include <math.h>
 #include <string.h>
 
@@ -91,13 +91,13 @@ static sl_status collapse_once(sl_fixture *t) {
     return sl_fit_collapse(&out, &value, &n, &t->arena, e, given);
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     SL_EACH_ALLOCATION(t, collapse_once(t));
 }
 
 /* Also where the arena's chunk is at its end, at whatever piece of a formula that comes. */
-static void lack_of_room_is_told(void **state) {
+static void lack_of_space_is_reported(void **state) {
     sl_fixture *t = *state;
     const sl_node *e = parse(t, "sqrt(-2*x1) + (c1*x1 + c2)^(1/3)*sin(3*x1 - 5)"), *out;
     const double given[] = { -0.5, 1 };
@@ -117,8 +117,8 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(constants_that_could_be_one_are),
         SL_TEST(values_stay),
-        SL_TEST(lack_of_memory_is_told),
-        SL_TEST(lack_of_room_is_told),
+        SL_TEST(lack_of_memory_is_reported),
+        SL_TEST(lack_of_space_is_reported),
     };
     return sl_test_main("fit.constants", tests, SL_LEN(tests));
 }

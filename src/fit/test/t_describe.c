@@ -82,7 +82,7 @@ static void prices_are_a_code(void **state) {
     SL_CHECK(t, numbers <= 1 && numbers > 0.95, "numbers: %g", numbers);
 }
 
-/* Parts add up as the table says, whatever the writing. */
+/* Parts add up by the table, for any way of writing. */
 static void prices_are_those_of_the_table(void **state) {
     sl_fixture *t = *state;
     sl_bits b = price_of(t, "x1*x2 + x1", 4);
@@ -159,7 +159,7 @@ static void data_bits_are_those_of_normal_laws(void **state) {
     SL_MUST(t, sl_fit_describe(&b, &f, &d.p, &noise));
     want = density_bits(off, sigma, 50, cell);
     SL_CHECK(t, fabs(b.data - want) < 1e-6, "known: %g, not %g", b.data, want);
-    // the same by row, whatever the noise says
+    // the same by row, for any `noise`
     for (int i = 0; i < 50; i++) d.sigma[i] = sigma[i];
     d.p.sigma = d.sigma;
     d.p.sigma_absolute = true;
@@ -216,9 +216,9 @@ static void relative_errors_are_those_of_normal_laws(void **state) {
     SL_CHECK(t, b.relative == 0, "errors are known, and called relative");
 }
 
-/* Of which kind errors are is told from the residuals of the truth; y = 0 and both signs of y do no
- * harm. */
-static void the_kind_of_errors_is_told(void **state) {
+/* The kind of errors is detected from the residuals of the truth, also where y is 0 or of both
+ * signs. */
+static void the_kind_of_errors_is_detected(void **state) {
     sl_fixture *t = *state;
     static const char *const truths[] = { "3*x1*x2", "2*x1^2*sin(3*x2)", "-x1^3" };
     for (int k = 0; k < SL_LEN(truths); k++)
@@ -239,7 +239,8 @@ static void the_kind_of_errors_is_told(void **state) {
         }
 }
 
-/* Below the precision of y there is nothing to be had; where a formula is not real, all is lost. */
+/* Residuals below the precision of y cost nothing; where a formula is not real, bits are
+ * infinite. */
 static void rounding_costs_nothing(void **state) {
     sl_fixture *t = *state;
     data d;
@@ -252,7 +253,7 @@ static void rounding_costs_nothing(void **state) {
     SL_MUST(t, sl_fit_describe(&b, &f, &d.p, NULL));
     SL_MUST(t, sl_fit_describe(&coarse, &f, &d.p, &(sl_noise){ .precision = 0x1p-22 }));
     SL_CHECK(t, b.data > 1000 && coarse.data == 0, "float: %g, then %g", b.data, coarse.data);
-    // errors that are said to be smaller than the rounding are not
+    // a sigma below the rounding counts as the rounding
     SL_MUST(t, sl_fit_describe(&b, &f, &d.p, &(sl_noise){ .sigma = 1e-9, .precision = 0x1p-22 }));
     SL_CHECK(t, b.data < 50, "float, sigma 1e-9: %g", b.data);
     f.expr = parsed(t, "sqrt(2 - x1)");
@@ -333,15 +334,15 @@ static void the_true_formula_is_the_shortest(void **state) {
             for (int r = 0; r < SL_LEN(rows); r++) {
                 const int draws = sl_test_iters(t, DRAWS);
                 const int wrong = lost(t, &families[i], rows[r], noises[n], draws);
-                // measured: 1 in 300; where a tenth is noise 20 rows cannot tell all of these apart
+                // measured: 1 in 300; with a tenth of noise 20 rows cannot distinguish all of these
                 const double allowed = rows[r] == 20 && noises[n] > 0.01 ? 0.15 : 0.02;
                 SL_CHECK(t, wrong <= 1 + allowed * draws, "%s, %d rows, noise %g: %d of %d lost",
                          families[i].truth, rows[r], noises[n], wrong, draws);
             }
 }
 
-/* Of many terms that have nothing to do with it, the best one is not let in. */
-static void the_best_of_many_useless_terms_stays_out(void **state) {
+/* The best of many irrelevant terms is rejected. */
+static void the_best_of_many_irrelevant_terms_is_rejected(void **state) {
     sl_fixture *t = *state;
     static const char *const forms[] = { "c1*x1 + c2*sin(%d*x2)", "c1*x1 + c2*exp(-%d*x2)",
                                          "c1*x1 + c2*x2^%d",      "c1*x1 + c2*x1^%d/x2",
@@ -380,7 +381,7 @@ static void exact_numbers_beat_fitted_ones(void **state) {
     SL_CHECK(t, fitted(t, &d, "c1*x1^2*x2", NULL).total < b.total, "7316495/10000000 was cheap");
 }
 
-/* A term that is real is let in once there are rows enough, and stays. */
+/* A true term is accepted once there are enough rows, and stays. */
 static void more_rows_lead_to_the_truth(void **state) {
     sl_fixture *t = *state;
     static const int rows[] = { 15, 60, 1000, 2000, 4000 };
@@ -443,14 +444,14 @@ static void evidence_grows_with_rows_and_falls_with_the_search(void **state) {
 }
 
 /* By R2 alone it is the same choice. */
-static void r2_tells_the_same(void **state) {
+static void r2_alone_ranks_alike(void **state) {
     sl_fixture *t = *state;
     static const double ones[] = { 1, 1, 1 };
     static const char *const forms[] = { "c1*x1 + c2", "c1*x1*x2", "c1*x1*x2 + c2*x1 + c3" };
     double all[SL_LEN(forms)], by_r2[SL_LEN(forms)];
     data d;
     make(t, &d, "2*x1*x2", 40, 0.1);
-    // ratios of sigma say that errors are not relative, which R2 knows nothing of
+    // with ratios of sigma errors are not relative, which R2 cannot show
     for (int i = 0; i < 40; i++) d.sigma[i] = 1;
     d.p.sigma = d.sigma;
     for (int i = 0; i < SL_LEN(forms); i++) {
@@ -467,7 +468,7 @@ static void r2_tells_the_same(void **state) {
     assert_true(isinf(sl_fit_bits_by_r2(&none, VARS, 40)));
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     data d;
     sl_bits b;
@@ -483,17 +484,17 @@ int main(void) {
         SL_TEST(a_constant_costs_its_digits),
         SL_TEST(data_bits_are_those_of_normal_laws),
         SL_TEST(relative_errors_are_those_of_normal_laws),
-        SL_TEST(the_kind_of_errors_is_told),
+        SL_TEST(the_kind_of_errors_is_detected),
         SL_TEST(rounding_costs_nothing),
         SL_TEST(units_do_not_matter),
         SL_TEST(the_true_formula_is_the_shortest),
-        SL_TEST(the_best_of_many_useless_terms_stays_out),
+        SL_TEST(the_best_of_many_irrelevant_terms_is_rejected),
         SL_TEST(exact_numbers_beat_fitted_ones),
         SL_TEST(more_rows_lead_to_the_truth),
         SL_TEST(chance_is_no_evidence),
         SL_TEST(evidence_grows_with_rows_and_falls_with_the_search),
-        SL_TEST(r2_tells_the_same),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(r2_alone_ranks_alike),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("fit.describe", tests, SL_LEN(tests));
 }

@@ -1,4 +1,4 @@
-/* Constants that are pi, roots and exponents become them, and no others do. */
+/* Constants equal to pi, roots and simple exponents become exact, others do not. */
 #include "snap_check.h"
 
 /* Errors of `noise` times the rms of y. */
@@ -55,8 +55,8 @@ static void exact_numbers_come_back(void **state) {
     }
 }
 
-/* A decimal that is near pi is not pi: the data are exact enough to tell. */
-static void what_is_near_stays(void **state) {
+/* A decimal near pi is not pi: the data resolve the difference. */
+static void constants_near_pi_stay_decimal(void **state) {
     sl_fixture *t = *state;
     static const double near[] = { 3.1415926,
                                    3.14159265,
@@ -74,7 +74,7 @@ static void what_is_near_stays(void **state) {
     }
 }
 
-/* Random constants are none of these, nor are they with noise. */
+/* Random constants become none of these, with or without noise. */
 static void chance_makes_no_pi(void **state) {
     sl_fixture *t = *state;
     static const double noises[] = { 0, 1e-6, 1e-3, 0.1 };
@@ -95,7 +95,7 @@ static void chance_makes_no_pi(void **state) {
 }
 
 /* With noise, pi is found where the constant has digits enough, and within its error. */
-static void pi_is_seen_through_little_noise(void **state) {
+static void pi_is_recognised_under_little_noise(void **state) {
     sl_fixture *t = *state;
     int found = 0, coarse = 0, draws = sl_test_iters(t, 40);
     for (int i = 0; i < draws; i++) {
@@ -125,7 +125,7 @@ static void a_number_costs_less_than_the_digits(void **state) {
     assert_true(found && x.shape == 1 && x.times.num == 1 && x.times.den == 2);
 }
 
-/* As expressions numbers have the values that they have. */
+/* Expressions of exact numbers have their values. */
 static void values_and_expressions_agree(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < SL_FIT__SHAPES; k++) {
@@ -147,7 +147,7 @@ static void values_and_expressions_agree(void **state) {
     }
 }
 
-/* Without a fit, and one of several where only that is asked for. */
+/* Without a fit, and one of several on request. */
 static void constants_become_exact(void **state) {
     sl_fixture *t = *state;
     static const struct {
@@ -202,7 +202,7 @@ static sl_status snap_once(sl_arena *a, const sl_fit *fit, const sl_problem *p) 
     return sl_fit_snap(&f, &count, a, p, &o);
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     data d;
     sl_fit f;
@@ -223,13 +223,13 @@ static void lack_of_memory_is_told(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(exact_numbers_come_back),
-        SL_TEST(what_is_near_stays),
+        SL_TEST(constants_near_pi_stay_decimal),
         SL_TEST(chance_makes_no_pi),
-        SL_TEST(pi_is_seen_through_little_noise),
+        SL_TEST(pi_is_recognised_under_little_noise),
         SL_TEST(a_number_costs_less_than_the_digits),
         SL_TEST(values_and_expressions_agree),
         SL_TEST(constants_become_exact),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("fit.exact", tests, SL_LEN(tests));
 }

@@ -1,4 +1,4 @@
-/* Fitting: constants are found, R2 never falls, and what is reported is true. */
+/* Fitting: constants are found, R2 never falls, and reported figures are right. */
 #include "fixture/fixture.h"
 
 #include <math.h>
@@ -96,7 +96,7 @@ static void constants_are_found(void **state) {
         data d;
         sl_fit f;
         SL_CHECK(t, make(t, &d, parsed(t, tasks[i].truth), tasks[i].lo, tasks[i].hi),
-                 "%s is unreal", tasks[i].truth);
+                 "%s is not finite", tasks[i].truth);
         SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, tasks[i].start), NULL, &d.p, &plain));
         SL_CHECK(t, f.r2 > 1 - 1e-12, "R2 %.12g: %s becomes %s, not %s", f.r2, tasks[i].start,
                  text_of(f.expr, f.value), tasks[i].truth);
@@ -105,7 +105,7 @@ static void constants_are_found(void **state) {
     }
 }
 
-/* A formula with whole numbers, real at all rows, and not flat there. */
+/* A formula with integers, real at all rows, and not flat there. */
 static const sl_node *random_law(sl_fixture *t, data *d) {
     for (;;) {
         const sl_expr_random_options o = { 1 + pick(&t->rng, 3), VARS, 0, 0.1, 0, false };
@@ -228,8 +228,8 @@ static bool stop(void *payload) {
     return true;
 }
 
-/* However early it is told to. */
-static void it_stops_when_told(void **state) {
+/* At any evaluation. */
+static void fits_stop_on_request(void **state) {
     sl_fixture *t = *state;
     data d;
     make(t, &d, parsed(t, "3*exp(-2*x1) + x2 + sin(9*x1)"), 0, 2);
@@ -241,14 +241,14 @@ static void it_stops_when_told(void **state) {
         };
         SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, parsed(t, "exp(-5*x1)*2 + 3*sin(x2)"), NULL,
                                       &d.p, &o));
-        SL_CHECK(t, f.stopped && f.evaluations <= at + 1, "%d evaluations, told at %d",
+        SL_CHECK(t, f.stopped && f.evaluations <= at + 1, "%d evaluations, stopped at %d",
                  f.evaluations, at);
-        SL_CHECK(t, s.after <= 6, "told %d times", s.after);
+        SL_CHECK(t, s.after <= 6, "%d calls after the stop", s.after);
         check_fit(t, &f, &d.p);
     }
 }
 
-/* What is right already stays as it came. */
+/* Exact formulas stay unchanged. */
 static void exact_formulas_stay(void **state) {
     sl_fixture *t = *state;
     data d;
@@ -260,7 +260,7 @@ static void exact_formulas_stay(void **state) {
              text_of(f.expr, f.value));
 }
 
-/* For a constant y R2 is 0 of all but the exact formula, but the nearest one is still to be had. */
+/* For a constant y R2 is 0 for all but the exact formula; the nearest one is still found. */
 static void constant_targets_are_fitted(void **state) {
     sl_fixture *t = *state;
     data d;
@@ -333,7 +333,7 @@ static void large_tables_are_fitted_by_all_rows(void **state) {
     SL_CHECK(t, f.r2 == sl_num_r2(z, y, MANY), "not the R2 of all rows");
     const double want[] = { 2, -1.5, 1 };
     for (int k = 0; k < 3; k++) {
-        double off = INFINITY; // constants come in the order of the tree, which is not ours to know
+        double off = INFINITY; // constants are in the order of the tree, unknown here
         for (int j = 0; j < 3; j++) off = fmin(off, fabs(f.value[k] - want[j]));
         SL_CHECK(t, off < 5 * f.error[k] && f.error[k] < 0.03, "%.6g +- %.2g", f.value[k],
                  f.error[k]);
@@ -354,8 +354,8 @@ static void large_tables_are_fitted_by_all_rows(void **state) {
     }
 }
 
-/* The part of a large table that is looked at first may not show where the formula ends. */
-static void rows_that_were_not_looked_at_count(void **state) {
+/* The sample of a large table may miss rows outside the domain. */
+static void rows_outside_the_sample_count(void **state) {
     sl_fixture *t = *state;
     double *x = sl_arena_alloc(&t->arena, 2 * MANY * sizeof *x), *y = x + MANY;
     assert_non_null(x);
@@ -379,7 +379,7 @@ static void rows_that_were_not_looked_at_count(void **state) {
     }
 }
 
-/* Told to stop before all rows were looked at, it keeps what the first part has found. */
+/* Stopped before all rows are evaluated, it keeps the result of the sample. */
 static void a_stop_in_a_large_table_loses_nothing(void **state) {
     sl_fixture *t = *state;
     double *x = sl_arena_alloc(&t->arena, 2 * MANY * sizeof *x), *y = x + MANY;
@@ -399,7 +399,7 @@ static void a_stop_in_a_large_table_loses_nothing(void **state) {
         o.stop = stop;
         o.payload = &s;
         SL_MUST(t, sl_fit_refine(&f, &t->arena, e, NULL, &p, &o));
-        SL_CHECK(t, f.r2 >= last, "told at %d: R2 %.6g, and %.6g before", at, f.r2, last);
+        SL_CHECK(t, f.r2 >= last, "stopped at %d: R2 %.6g, and %.6g before", at, f.r2, last);
         last = f.r2;
     }
     SL_CHECK(t, last > 0.99, "R2 %.6g", last);
@@ -426,13 +426,13 @@ static void linear_constants_are_known(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_fit__code c;
         SL_MUST(t, sl_fit__compile(&c, &t->arena, parsed(t, cases[i].e), cases[i].n));
-        SL_CHECK(t, c.n_linear == cases[i].n_linear && c.n_linear + c.n_bent == c.n,
+        SL_CHECK(t, c.n_linear == cases[i].n_linear && c.n_linear + c.n_nonlinear == c.n,
                  "%d of %s enter linearly", c.n_linear, cases[i].e);
     }
 }
 
-/* What the wide fit adds is a factor for each term and a summand, and only if they pay. */
-static void wider_formulas_must_pay(void **state) {
+/* The wide fit adds a factor for each term and a summand, if the description gets shorter. */
+static void wider_formulas_need_a_shorter_description(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *truth, *e;
@@ -441,7 +441,7 @@ static void wider_formulas_must_pay(void **state) {
         { "37.5*sin(x1) + 12", "sin(x1)", 2 },
         { "37.5*sin(x1) - 4*x2 + 12", "sin(x1) - x2", 3 },
         { "2*exp(x2) + 0.5*x1", "exp(x2) + x1", 3 },
-        { "x1^2 + x2", "x1^2 + x2", 0 }, // as it came
+        { "x1^2 + x2", "x1^2 + x2", 0 }, // unchanged
         { "7*x1^2", "3*x1^2", 1 },
         { "7*x1^2 + 1", "3*x1^2 + 3", 2 },
     };
@@ -487,8 +487,8 @@ static void too_many_constants_stay_as_they_are(void **state) {
     }
 }
 
-/* More constants than rows, one row, a target without spread: answers, and no harm. */
-static void poor_tables_have_answers(void **state) {
+/* More constants than rows, one row, a constant target: a result and no fault. */
+static void degenerate_tables_are_answered(void **state) {
     sl_fixture *t = *state;
     double x[2] = { 1, 2 }, y[2] = { 5, 5 };
     const double *columns[1] = { x };
@@ -518,18 +518,18 @@ int main(void) {
         SL_TEST(r2_never_falls),
         SL_TEST(any_size_of_y_will_do),
         SL_TEST(the_same_call_gives_the_same_bits),
-        SL_TEST(it_stops_when_told),
+        SL_TEST(fits_stop_on_request),
         SL_TEST(exact_formulas_stay),
         SL_TEST(constant_targets_are_fitted),
         SL_TEST(projection_saves_steps),
         SL_TEST(errors_are_those_of_the_textbook),
         SL_TEST(large_tables_are_fitted_by_all_rows),
-        SL_TEST(rows_that_were_not_looked_at_count),
+        SL_TEST(rows_outside_the_sample_count),
         SL_TEST(a_stop_in_a_large_table_loses_nothing),
         SL_TEST(linear_constants_are_known),
-        SL_TEST(wider_formulas_must_pay),
+        SL_TEST(wider_formulas_need_a_shorter_description),
         SL_TEST(too_many_constants_stay_as_they_are),
-        SL_TEST(poor_tables_have_answers),
+        SL_TEST(degenerate_tables_are_answered),
         SL_TEST(every_allocation_may_fail),
     };
     return sl_test_main("fit.refine", tests, SL_LEN(tests));

@@ -1,4 +1,4 @@
-/* Snapping: exact numbers come back as such, others stay, and R2 does not suffer. */
+/* Snapping: exact numbers are recovered, others stay, and R2 does not fall. */
 #include "expr/expr_test.h"
 #include "snap_check.h"
 
@@ -35,8 +35,8 @@ static const task tasks[] = {
     { "c1*x1", { 3.14159265 }, "2*x1", "c1*x1", 0, 1 },
     { "c1*x1 + 2", { 1.0 / 97 }, "2*x1 + 7", "c1*x1 + 2", 1, 1 },
     { "c1*x1 + 2", { 9.81 }, "2*x1 + 7", "c1*x1 + 2", 1, 1 },
-    { "c1*x1 + 3*x2", { 1e-30 }, "c1*x1 + 7*x2", "3*x2", 2, 0 }, // nothing to be seen of it
-    { "c1*x1", { 1e-30 }, "5*x1", "c1*x1", 0, 1 },               // but here it is all there is
+    { "c1*x1 + 3*x2", { 1e-30 }, "c1*x1 + 7*x2", "3*x2", 2, 0 }, // below rounding
+    { "c1*x1", { 1e-30 }, "5*x1", "c1*x1", 0, 1 },               // the only term
     { "c1*x1 + c2", { 2e10, 3e10 }, "5*x1 + 7", "c1*x1 + c2", 0, 2 },
 };
 
@@ -80,7 +80,7 @@ static void decimals_are_short(void **state) {
     }
 }
 
-/* Formulas with whole numbers, fitted from elsewhere and snapped, are themselves again. */
+/* Formulas with integers, fitted from elsewhere and snapped, are themselves again. */
 static void random_laws_come_back(void **state) {
     sl_fixture *t = *state;
     const int laws = sl_test_iters(t, 60);
@@ -147,8 +147,8 @@ static void noise_is_respected(void **state) {
     SL_CHECK(t, all > exact * 3 / 4 && all <= exact + 10, "%d snapped, %d are close", all, exact);
 }
 
-/* Where the error is large, every number is near a fraction: that is no reason. */
-static void chance_is_no_reason(void **state) {
+/* With a large error every number is near a fraction: then none is snapped. */
+static void chance_agreement_is_not_snapped(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 50); i++) {
         data d;
@@ -163,8 +163,8 @@ static void chance_is_no_reason(void **state) {
     }
 }
 
-/* Two constants for one thing let all others be tried at 0, but not go there for nothing. */
-static void what_is_seen_through_noise_stays(void **state) {
+/* With redundant constants all others are tried at 0, and only those without effect become 0. */
+static void constants_that_noise_resolves_stay(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 20); i++) {
         data d;
@@ -197,7 +197,7 @@ static void odd_fits_are_left_alone(void **state) {
     sl_fit f;
     int snapped = -1;
     make(t, &d, parsed(t, "x1 + x2"), NULL, 0);
-    // real nowhere
+    // empty domain
     const double minus = -1;
     SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "sqrt(-exp(x1))"), NULL, &d.p, &plain));
     SL_MUST(t, sl_fit_snap(&f, &snapped, &t->arena, &d.p, &plain));
@@ -226,7 +226,7 @@ static void every_allocation_may_fail(void **state) {
     SL_EACH_ALLOCATION(t, snap_once(&t->arena, e, &d.p));
 }
 
-/* A formula that comes with its best constants keeps them, and learns how sure they are. */
+/* A formula with its best constants keeps them and gets standard errors. */
 static void the_best_constants_have_errors_too(void **state) {
     sl_fixture *t = *state;
     data d;
@@ -246,8 +246,8 @@ int main(void) {
         SL_TEST(decimals_are_short),
         SL_TEST(random_laws_come_back),
         SL_TEST(noise_is_respected),
-        SL_TEST(chance_is_no_reason),
-        SL_TEST(what_is_seen_through_noise_stays),
+        SL_TEST(chance_agreement_is_not_snapped),
+        SL_TEST(constants_that_noise_resolves_stay),
         SL_TEST(odd_fits_are_left_alone),
         SL_TEST(every_allocation_may_fail),
         SL_TEST(the_best_constants_have_errors_too),

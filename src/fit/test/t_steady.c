@@ -1,4 +1,4 @@
-/* steady - constants that stand against each other. */
+/* steady - constants that compensate each other. */
 #include "fixture/fixture.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "fit/fit.h"
 
 /* A fit whose constants cancel is refused, whatever its R2. */
-static void constants_that_cancel_are_told(void **state) {
+static void constants_that_cancel_are_detected(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *text;
@@ -37,7 +37,7 @@ static void constants_that_cancel_are_told(void **state) {
         f.params = sl_expr_max_par(f.expr);
         SL_MUST(t, sl_fit_is_steady(&steady, &t->arena, &f, &p));
         SL_CHECK(t, steady == cases[i].steady, "%s", cases[i].text);
-        p.rows = 2 * f.params - 1; // too few for so many constants
+        p.rows = 2 * f.params - 1; // too few for that many constants
         SL_MUST(t, sl_fit_is_steady(&steady, &t->arena, &f, &p));
         SL_CHECK(t, !steady || f.params == 0, "%s", cases[i].text);
         p.rows = ROWS;
@@ -45,6 +45,6 @@ static void constants_that_cancel_are_told(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { SL_TEST(constants_that_cancel_are_told) };
+    const struct CMUnitTest tests[] = { SL_TEST(constants_that_cancel_are_detected) };
     return sl_test_main("fit.steady", tests, SL_LEN(tests));
 }

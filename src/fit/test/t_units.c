@@ -88,7 +88,7 @@ static sl_status once(sl_fixture *t, const sl_node *e) {
     return st;
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     const sl_node *e = parsed(t, "(x1 + c1)^c2*sin(x2) + abs(x1*x2) + pi");
     SL_EACH_ALLOCATION(t, once(t, e));
@@ -108,7 +108,7 @@ static void lack_of_memory_is_told(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(constants_get_the_units_they_need),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("fit.units", tests, SL_LEN(tests));
 }

@@ -1,4 +1,4 @@
-/* Rows with a sigma: fits, R2 and standard errors go by it. */
+/* Rows with a sigma: fits, R2 and standard errors are weighted by it. */
 #include "fixture/fixture.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ typedef struct data {
 
 static const sl_refine_options options = { .evaluations = 200, .restarts = 0, .seed = 5 };
 
-/* y = 3 exp(-x/2) + 1 with errors of size sigma times those that `noise` says. */
+/* y = 3 exp(-x/2) + 1 with errors sigma times those of `noise`. */
 static void make(sl_fixture *t, data *d, double noise) {
     d->column[0] = d->x;
     for (int i = 0; i < ROWS; i++) {
@@ -149,7 +149,7 @@ static void many_rows_are_weighted_too(void **state) {
     sl_free(block);
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     static const double start[] = { 2, -0.3, 0.5 };
     data d;
@@ -162,9 +162,11 @@ static void lack_of_memory_is_told(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(lines_are_the_textbooks), SL_TEST(bad_rows_do_no_harm),
-        SL_TEST(r2_is_weighted),          SL_TEST(many_rows_are_weighted_too),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lines_are_the_textbooks),
+        SL_TEST(bad_rows_do_no_harm),
+        SL_TEST(r2_is_weighted),
+        SL_TEST(many_rows_are_weighted_too),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("fit.weights", tests, SL_LEN(tests));
 }

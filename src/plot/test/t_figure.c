@@ -179,7 +179,7 @@ static void random_panel(sl_plot *p, sl_rng *r, int row, int column) {
         case 1: sl_plot_line(p, number, x, y, n, &style); break;
         case 2: sl_plot_band(p, number, x, y, z, n, &style); break;
         case 3: sl_plot_bars(p, number, x, y, z, n, &style); break;
-        default: sl_plot_rule(p, number, sl_rng_below(r, 2), any_value(r, kind_y), &style);
+        default: sl_plot_rule(p, number, any_value(r, kind_y), &style);
         }
     }
 }
@@ -336,7 +336,7 @@ static void figures_of_next_to_nothing_are_drawn(void **state) {
     p = new_plot(t, 320, 200); // nothing that a logarithmic axis has a place for
     const int panel = sl_plot_panel(p, &(sl_panel){ .log_y = true });
     sl_plot_marks(p, panel, (double[]){ 1, 2 }, (double[]){ 0, -1 }, 2, &plain);
-    sl_plot_rule(p, panel, false, 0, &plain);
+    sl_plot_rule(p, panel, 0, &plain);
     sl_plot_line(p, panel, NULL, NULL, 0, &plain);
     v = judged(t, p, NULL);
     assert_int_equal(v.circles, 0);
@@ -363,7 +363,7 @@ static void a_given_range_is_kept(void **state) {
     const int panel = sl_plot_panel(p, &(sl_panel){ .x = { 20, 30 }, .y = { 400, 900 } });
     sl_plot_marks(p, panel, x, y, 100, &plain);
     sl_plot_line(p, panel, x, y, 100, &plain);
-    sl_plot_rule(p, panel, true, 31, &plain); // beyond
+    sl_plot_rule(p, panel, 901, &plain); // beyond
     const seen v = judged(t, p, NULL);
     assert_int_equal(v.circles, 11);
     assert_true(v.x_min == v.left && v.x_max == v.right && v.y_min == v.top && v.y_max == v.bottom);
@@ -414,7 +414,7 @@ static sl_status small_figure(void) {
     sl_plot_line(p, a, x, y, 200, &(sl_style){ .label = "line" });
     sl_plot_band(p, b, x, y, z, 200, &(sl_style){ .label = "band" });
     sl_plot_bars(p, b, x, y, z, 200, &(sl_style){ .label = "bars" });
-    sl_plot_rule(p, b, false, 0, &(sl_style){ .label = "rule" });
+    sl_plot_rule(p, b, 0, &(sl_style){ .label = "rule" });
     const sl_status st = sl_plot_svg(&s, p);
     if (st != SL_OK) assert_true(s.failed || s.len == 0); // nothing half done
     sl_str_clear(&s);

@@ -8,9 +8,8 @@
  *
  * Columns of the file: name, formula, and variables as `name:low:high name:low:high ...`, or nvars,
  * lo and hi. Rows are drawn uniformly; y is the formula's value. One line a formula, tab separated:
- * what came of it, name, seconds, CPU-seconds of all threads, method, level, terms tried,
- * megabytes, the formula found. `right` holds in 1,000 rows that were not searched, `false` does
- * not. */
+ * outcome, name, seconds, CPU-seconds of all threads, method, level, terms tried, megabytes, the
+ * formula found. `right` holds in 1,000 rows that were not searched, `false` does not. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +39,7 @@ static double cpu_seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Cells of a line without quotes; answers how many. */
+/* Cells of a line without quotes; returns how many. */
 static int split(char **cell, int most, char *line, const char *between) {
     int n = 0;
     char *rest = NULL;

@@ -3,8 +3,8 @@
  * The file has one pair a line, as `symlaw pairs --split test --out FILE` writes them. A pair
  * counts as recovered if the formula agrees with its expression at fresh points: columns of
  * different rows put together, and points between two rows. "close" is a formula that does so only
- * to the digits of y: some of its constants are not the true ones. Time is told twice: on the
- * clock, and as CPU time over the number of threads, which other work on the machine disturbs less.
+ * to the digits of y: some of its constants are not the true ones. Two times are printed: wall
+ * time, and CPU time over the number of threads, which other load on the machine disturbs less.
  *
  *     build/bench/search.lattice FILE [pairs] [seconds of CPU time a thread] [digits of y]
  *                                [threads] [noise]
@@ -41,7 +41,7 @@ static double rounded(double v, int digits) {
     return sl_strtod(text, NULL);
 }
 
-/* The pair of a line, y of so many digits (0: all), and its expression. */
+/* The pair of a line, y of that many digits (0: all), and its expression. */
 static sl_status read_problem(pair *p, sl_arena *a, const char *line, size_t n, int digits) {
     SL_TRY(read_pair(p, line, n));
     for (int i = 0; i < p->rows; i++) p->y[i] = rounded(p->y[i], digits);

@@ -3,22 +3,22 @@
  *     build/bench/search.noise FILE NOISE SECONDS [EFFORT [EVERY [NAME]]]
  *
  * FILE has lines name,formula,variables (variables: name:low:high ...). 200 rows are drawn, and y
- * gets errors whose size is not told. NOISE is one of
+ * gets errors whose size the search does not know. NOISE is one of
  *
  *     0.01     normal, a hundredth of the rms of y
- *     3%       normal, so much of each y
- *     4d       y is rounded to so many digits
+ *     3%       normal, relative to each y
+ *     4d       y is rounded to that many digits
  *     float    y is rounded to single precision
  *     floats   inputs and y are, the inputs first
  *     xfloat   the inputs are, after y was computed of them
  *
  * SECONDS: limit of a formula, in CPU time a thread; 0: none, all steps of the effort (0, 1, 2) are
- * done. EVERY: only every so many-th formula.
+ * done. EVERY: only every EVERY-th formula.
  *
  * A formula has the right structure if with its free constants fitted again to the rows without
- * errors it differs from the truth by less than 1e-6 at 100 further rows. One line a formula:
- * right (the headline), front (one of the others) or wrong, with CPU-seconds, nodes of the
- * headline, formula and truth; then the counts. */
+ * errors it differs from the truth by less than 1e-6 at 100 further rows. One line a formula: right
+ * (the headline), front (one of the others) or wrong, with CPU-seconds, nodes of the headline,
+ * formula and truth; then the counts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@ typedef struct figures {
 } figures;
 
 /* Does the term's value agree with its expression's? */
-static bool agrees(const sl_store *s, sl_arena *a, sl_term t, const double *v) {
+static bool agrees(const sl_store *s, sl_arena *a, sl_store_term t, const double *v) {
     double y[SL_STORE_MAX_PROBES];
     const sl_node *e;
     const size_t mark = sl_arena_mark(a);
@@ -37,7 +37,7 @@ static bool agrees(const sl_store *s, sl_arena *a, sl_term t, const double *v) {
 
 static bool measure(figures *f, const sl_store *s, const sl_search__store_family *family,
                     int level) {
-    static sl_term term[SL_STORE_BATCH];
+    static sl_store_term term[SL_STORE_BATCH];
     double v[SL_STORE_MAX_PROBES];
     bool exponent;
     sl_arena arena = { 0 };

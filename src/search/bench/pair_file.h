@@ -1,4 +1,4 @@
-/* What benches of pairs share: a line of a file of pairs ("expr", "x" by column, "y"). */
+/* Shared by benches of pairs: a line of a file of pairs ("expr", "x" by column, "y"). */
 #ifndef SL_BENCH_PAIR_H
 #define SL_BENCH_PAIR_H
 
@@ -12,7 +12,7 @@ typedef struct pair {
     double x[SL_UNIVERSE_MAX_VARS][PAIR_ROWS], y[PAIR_ROWS];
     const double *column[SL_UNIVERSE_MAX_VARS];
     char text[2048];     // of the expression
-    const sl_node *expr; // of those who parse it
+    const sl_node *expr; // set by the caller that parses it
 } pair;
 
 static inline sl_status read_pair(pair *p, const char *line, size_t n) {

@@ -1,5 +1,5 @@
-/* What tests of the search under noise share: a table of a formula with errors, and the method
- * run on it alone, without the exact steps. */
+/* Shared by tests of the search under noise: a table of a formula with errors, and the method run
+ * on it alone, without the exact steps. */
 #ifndef SL_NOISE_CHECK_H
 #define SL_NOISE_CHECK_H
 

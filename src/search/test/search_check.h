@@ -1,4 +1,4 @@
-/* What tests of whole searches share: tables of a formula, and the judge of what is found. */
+/* Shared by tests of whole searches: tables of a formula, and checks of the formulas found. */
 #ifndef SL_SEARCH_CHECK_H
 #define SL_SEARCH_CHECK_H
 
@@ -22,11 +22,12 @@ typedef struct planted {
 
 static inline void draw_x(planted *p, sl_rng *rng) {
     for (int v = 0; v < p->problem.inputs; v++)
-        for (int64_t i = 0; i < p->problem.rows; i++) p->x[v][i] = sl_rng_range(rng, p->low, p->high);
+        for (int64_t i = 0; i < p->problem.rows; i++)
+            p->x[v][i] = sl_rng_range(rng, p->low, p->high);
 }
 
-static inline void plant(planted *p, sl_fixture *t, const char *text, int inputs, int rows, double low,
-                         double high) {
+static inline void plant(planted *p, sl_fixture *t, const char *text, int inputs, int rows,
+                         double low, double high) {
     *p = (planted){ .low = low, .high = high };
     p->problem = (sl_problem){ .inputs = inputs, .rows = rows, .x = p->column, .y = p->y };
     for (int v = 0; v < inputs; v++) p->column[v] = p->x[v];
@@ -35,7 +36,8 @@ static inline void plant(planted *p, sl_fixture *t, const char *text, int inputs
         for (int i = 0; i < rows; i++) p->y[i] = sl_rng_normal(&t->rng);
         return;
     }
-    SL_MUST(t, sl_expr_parse(&p->formula, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    SL_MUST(t, sl_expr_parse(&p->formula, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL,
+                             NULL));
     SL_MUST(t, sl_expr_eval(p->y, &t->arena, p->formula, p->column, rows, NULL));
 }
 
@@ -76,7 +78,7 @@ static inline sl_status run_levels(sl_search_result **out, const sl_search__meth
     st = sl_search__finish(&j);
 done:
     if (open) m->close(state);
-    SL_ASSERT(j.memory == 0); // all that was counted is given back
+    SL_ASSERT(j.memory == 0); // all reserved memory is released
     sl_free(j.kept);
     sl_arena_clear(&j.arena);
     if (st != SL_OK) sl_search_result_free(j.result), j.result = NULL;
@@ -102,12 +104,12 @@ static inline bool same_answers(const sl_search_result *a, const sl_search_resul
     return same;
 }
 
-/* A callback of progress: cancels at a step. */
+/* A progress callback that cancels at a step. */
 static inline int stop_at_step(const sl_search_progress *progress, void *payload) {
     return progress->step >= *(int *)payload;
 }
 
-/* Does it hold in rows that it has not seen? */
+/* Does it hold in rows that were not searched? */
 static inline bool holds(sl_fixture *t, planted *p, const sl_search_formula *f) {
     static double got[ROWS_MAX], want[ROWS_MAX];
     bool good = true;
@@ -140,8 +142,8 @@ static inline void find_each(sl_fixture *t, planted *p, const sl_search__method 
     }
 }
 
-/* Tables that nothing should fall over, of six kinds: y of zeros, constant y, constant inputs, huge and
- * tiny scales, an input that is a multiple of another, y of both ends. */
+/* Degenerate tables of six kinds: y of zeros, constant y, constant inputs, huge and tiny scales, an
+ * input that is a multiple of another, y of largest and smallest doubles. */
 static inline void plant_hostile(planted *p, sl_fixture *t, int i, int rows) {
     static const double scales[] = { 1e300, 1e-300, 5e-324, 1e150, 1e-160 };
     plant(p, t, "x1*x2 + 1.5", 2, rows, 1, 3);

@@ -1,4 +1,4 @@
-/* What tests of the store share: a store over random columns, and the judge of its values. */
+/* Shared by tests of the store: a store over random columns, and a check of its values. */
 #ifndef SL_STORE_CHECK_H
 #define SL_STORE_CHECK_H
 
@@ -28,7 +28,7 @@ static inline sl_store *open_store(sl_fixture *t, sl_pool *pool, int variables, 
     return s;
 }
 
-static inline const char *text_of(sl_fixture *t, const sl_store *s, sl_term term) {
+static inline const char *text_of(sl_fixture *t, const sl_store *s, sl_store_term term) {
     static sl_str text;
     const sl_node *e;
     sl_str_truncate(&text, 0);
@@ -41,9 +41,10 @@ static inline const char *text_of(sl_fixture *t, const sl_store *s, sl_term term
     return copy;
 }
 
-/* Held against the judge of expr, which shares no code with the store: in long double, with a bound
- * on what rounding may have done. */
-static inline void check_value(sl_fixture *t, const sl_store *s, const char *family, sl_term term) {
+/* Compared with expr's reference evaluation, which shares no code with the store: long double, with
+ * an error bound. */
+static inline void check_value(sl_fixture *t, const sl_store *s, const char *family,
+                               sl_store_term term) {
     double v[SL_STORE_MAX_PROBES];
     bool exponent;
     const sl_node *e;

@@ -19,7 +19,7 @@ static const sl_search_grammar grammar = SL_SEARCH_GRAMMAR_INIT;
 
 /* ---------------------------------------------------------------- tables -------------------- */
 
-/* Most of the laws are out of reach, so that the search goes on. */
+/* Most of these laws are not found, so that the search goes on. */
 static const struct kind {
     const char *text; // NULL: no law
     int inputs, digits;
@@ -87,12 +87,12 @@ static sl_status run_work(sl_search_result **out, const work *w, sl_pool *pool,
 
 /* ---------------------------------------------------------------- how it is cut ------------- */
 
-/* Cancels at a report, or when another thread has asked for it. */
+/* Cancels at a report, or after another thread has requested it. */
 typedef struct canceller {
-    int report; // the number of the report that is answered with a cancel; 0: none
+    int report; // number of the report whose callback cancels; 0: none
     int reports;
     _Atomic bool late; // set by the other thread
-    double seconds;    // after which it does so
+    double seconds;    // delay of that
     bool cancelled;
     double bits; // of the best formula when it was last reported
 } canceller;
@@ -137,7 +137,7 @@ static void check_result(sl_fixture *t, const sl_search_result *r, const cancell
         SL_CHECK(t, text_of(t, &r->formula[i])[0], "%s: formula %lld", what, (long long)i);
 }
 
-/* By a report's answer, by another thread, by the clock. */
+/* By the callback's result, by another thread, by the clock. */
 static void a_search_ends_at_any_moment(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 24); i++) {

@@ -70,7 +70,7 @@ static sl_status run_small(void) {
     return SL_OK;
 }
 
-static void failing_allocations_are_told(void **state) {
+static void failing_allocations_are_reported(void **state) {
     sl_fixture *t = *state;
     plant(&table, t, "1.9*exp(-x1) + 0.37*x1", 1, 24, 0.2, 3);
     SL_EACH_ALLOCATION(t, run_small());
@@ -81,7 +81,7 @@ int main(void) {
         SL_TEST(real_constants_are_found),
         SL_TEST(random_numbers_have_no_formula),
         SL_TEST(answers_do_not_depend_on_threads),
-        SL_TEST(failing_allocations_are_told),
+        SL_TEST(failing_allocations_are_reported),
     };
     return sl_test_main("search.closure", tests, SL_LEN(tests));
 }

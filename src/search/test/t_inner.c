@@ -69,7 +69,7 @@ static void planted_constants_are_found(void **state) {
     }
 }
 
-/* Through the whole list of steps: what comes before does not have it, and says nothing false. */
+/* Through the whole list of steps: earlier steps find neither the law nor a false formula. */
 static void a_search_reaches_them(void **state) {
     sl_fixture *t = *state;
     sl_search_result *r;
@@ -102,8 +102,8 @@ static void noise_leaves_the_law(void **state) {
     }
 }
 
-/* A bell that is nothing but in one row makes that row, and explains no other. */
-static void one_huge_row_excuses_no_other(void **state) {
+/* A bell that is 0 except in one row fits that row and explains no other. */
+static void one_large_row_does_not_mask_others(void **state) {
     sl_fixture *t = *state;
     sl_search_result *r;
     sl_search_options o = options(SL_SEARCH_EFFORT_NORMAL);
@@ -114,7 +114,7 @@ static void one_huge_row_excuses_no_other(void **state) {
     sl_search_result_free(r);
 }
 
-/* Numbers without a law have none, and what comes closest is not called one. */
+/* Random numbers have no law, and the closest formula is not claimed. */
 static void random_numbers_have_no_formula(void **state) {
     sl_fixture *t = *state;
     static const int rows[] = { 3, 5, 8, 12, 40 };
@@ -184,7 +184,7 @@ static void answers_do_not_depend_on_threads(void **state) {
     }
 }
 
-/* Functions that may not be used are not. */
+/* Excluded functions are not used. */
 static void operators_keep_to_the_list(void **state) {
     sl_fixture *t = *state;
     sl_search_result *r;
@@ -196,7 +196,7 @@ static void operators_keep_to_the_list(void **state) {
     sl_search_result_free(r);
 }
 
-/* Little memory: the method is left out, and the result says so. */
+/* Little memory: the method is left out, and the result reports it. */
 static void memory_keeps_to_its_limit(void **state) {
     sl_fixture *t = *state;
     plant(&table, t, "exp(-0.37*x1)*x2 + 0.5", 2, 40, 0, 4);
@@ -213,7 +213,7 @@ static void memory_keeps_to_its_limit(void **state) {
     }
 }
 
-/* Tables that nobody wants. */
+/* Degenerate tables. */
 static void hostile_tables(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < 24; i++) {
@@ -249,7 +249,7 @@ int main(void) {
         SL_TEST(planted_constants_are_found),
         SL_TEST(a_search_reaches_them),
         SL_TEST(noise_leaves_the_law),
-        SL_TEST(one_huge_row_excuses_no_other),
+        SL_TEST(one_large_row_does_not_mask_others),
         SL_TEST(random_numbers_have_no_formula),
         SL_TEST(few_rows_give_no_false_formula),
         SL_TEST(answers_do_not_depend_on_threads),

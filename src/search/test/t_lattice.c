@@ -3,14 +3,14 @@
 
 static planted table;
 
-enum { DEAR = 5 };
+enum { EXPENSIVE = 5 };
 
 /* Levels 0 .. last of the lattice alone, each only while nothing is found. */
 static sl_status run_lattice(sl_search_result **out, const planted *p, sl_pool *pool,
                              const sl_search_options *o, int last) {
     uint32_t levels = (2u << last) - 1;
-    if (last > DEAR) levels &= ~(1u << DEAR); // later levels do not need them
-    if (last > DEAR + 1) levels &= ~(2u << DEAR);
+    if (last > EXPENSIVE) levels &= ~(1u << EXPENSIVE); // later levels do not need that one
+    if (last > EXPENSIVE + 1) levels &= ~(2u << EXPENSIVE);
     return run_levels(out, &sl_search__lattice, pool, &p->problem, o, levels);
 }
 
@@ -107,8 +107,8 @@ static void put_constants(sl_fixture *t, sl_str *s, const char *u, int *budget) 
                                            : " - 1");
 }
 
-/* A random expression of the grammar, written out by the definition: a twin of the enumeration that
- * knows nothing of halves. */
+/* A random expression of the grammar, written out by its definition: independent of the enumeration
+ * by halves. */
 static void put_expression(sl_fixture *t, sl_str *s, int depth, int *budget) {
     static const char *const functions[] = { "exp", "sin", "sqrt" };
     sl_str u = { 0 };
@@ -131,7 +131,7 @@ static void put_expression(sl_fixture *t, sl_str *s, int depth, int *budget) {
     sl_str_addf(s, ")");
 }
 
-/* Is y finite, and neither constant nor too large to be told from rounding? */
+/* Is y finite, not constant, and its variation larger than rounding? */
 static bool is_good(const planted *p) {
     double low = INFINITY, high = -INFINITY, most = 0, least = INFINITY;
     for (int i = 0; i < p->problem.rows; i++) {
@@ -192,7 +192,7 @@ static void without_a_grammar_there_is_no_lattice(void **state) {
     sl_search_result_free(r);
 }
 
-/* Hostile tables end without a formula and without harm. */
+/* Degenerate tables end without a formula and without a fault. */
 static void hostile_tables_are_harmless(void **state) {
     sl_fixture *t = *state;
     static const double scale[] = { 0, 1e300, 1e-300, 5e-324, 1 };
@@ -253,7 +253,7 @@ static void memory_stays_below_its_limit(void **state) {
         SL_MUST(t, run_lattice(&r, &table, NULL, &o, 1));
         SL_CHECK(t, r->memory <= limit, "%lld bytes of %lld", (long long)r->memory,
                  (long long)limit);
-        // beside the counted ones: rows, a worker's blocks, the answer
+        // beyond reserved memory: rows, a worker's blocks, the result
         SL_CHECK(t, sl_mem_peak() - before <= limit + 3000000, "%lld bytes of %lld were held",
                  (long long)(sl_mem_peak() - before), (long long)limit);
         SL_CHECK(t, r->count == 0 || holds(t, &table, &r->formula[0]), "%s",
@@ -270,7 +270,7 @@ static sl_status run_small(sl_search_result **out, const sl_search_options *o) {
     return SL_OK;
 }
 
-static void failing_allocations_are_told(void **state) {
+static void failing_allocations_are_reported(void **state) {
     sl_fixture *t = *state;
     const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 3, 2, 2 };
     sl_search_options o = options(SL_SEARCH_EFFORT_HIGH);
@@ -351,7 +351,7 @@ int main(void) {
         SL_TEST(hostile_tables_are_harmless),
         SL_TEST(answers_do_not_depend_on_threads),
         SL_TEST(memory_stays_below_its_limit),
-        SL_TEST(failing_allocations_are_told),
+        SL_TEST(failing_allocations_are_reported),
         SL_TEST(rounded_y_is_enough),
         SL_TEST(kernels_agree),
     };

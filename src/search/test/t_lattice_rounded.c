@@ -46,7 +46,7 @@ static void must_find(sl_fixture *t, const char *text, uint32_t levels) {
 
 /* ---------------------------------------------------------------- coefficients -------------- */
 
-/* What whole constants inside of functions leave outside becomes the number that it is. */
+/* Coefficients that come from integer constants inside functions become exact numbers. */
 static void coefficients_become_exact_numbers(void **state) {
     must_find(*state, "x2/x1 - 2*x1*exp(x2) + 1", 1);
     must_find(*state, "x1^2/9 - x2*sqrt(x1)*14/3 + 5/49", 1);
@@ -55,7 +55,7 @@ static void coefficients_become_exact_numbers(void **state) {
     must_find(*state, "1/(exp(x1^2)*(x2/x1 + 9))", 1);
 }
 
-/* Of a term that is some roundings large another one may stand in its place. */
+/* A term of a few roundings' size may be confused with another one. */
 static void a_term_of_few_digits_is_not_sure(void **state) {
     sl_fixture *t = *state;
     for (int small_term = 0; small_term < 2; small_term++) {
@@ -101,7 +101,7 @@ static void inverses_and_quotients_are_found(void **state) {
 
 /* ---------------------------------------------------------------- false claims -------------- */
 
-/* Smooth functions that the grammar does not have: what comes close to them is no formula. */
+/* Smooth functions outside of the grammar: close approximations are not claimed. */
 static void other_functions_are_not_claimed(void **state) {
     sl_fixture *t = *state;
     static const char *const cases[] = { "tanh(x1*x2 + 0.3)", "log(x1 + 1.7*x2)/(x2 + 0.61)" };
@@ -129,7 +129,7 @@ static void memory_stays_below_its_limit(void **state) {
         SL_MUST(t, run_levels(&r, &sl_search__lattice, NULL, &table.problem, &o, 3));
         SL_CHECK(t, r->memory <= limit, "%lld bytes of %lld", (long long)r->memory,
                  (long long)limit);
-        // beside the counted ones: rows, a worker's blocks, hits, the answer
+        // beyond reserved memory: rows, a worker's blocks, hits, the result
         SL_CHECK(t, sl_mem_peak() - before <= limit + 6000000, "%lld bytes of %lld were held",
                  (long long)(sl_mem_peak() - before), (long long)limit);
         sl_search_result_free(r);
@@ -143,7 +143,7 @@ static sl_status run_small(const sl_search_options *o) {
     return SL_OK;
 }
 
-static void failing_allocations_are_told(void **state) {
+static void failing_allocations_are_reported(void **state) {
     sl_fixture *t = *state;
     const sl_search_grammar g = { 1u << SL_OPERATOR_ADD | 1u << SL_OPERATOR_MUL, 2, 3, 2, 2 };
     sl_search_options o = options(SL_SEARCH_EFFORT_HIGH);
@@ -212,7 +212,7 @@ int main(void) {
         SL_TEST(inverses_and_quotients_are_found),
         SL_TEST(other_functions_are_not_claimed),
         SL_TEST(memory_stays_below_its_limit),
-        SL_TEST(failing_allocations_are_told),
+        SL_TEST(failing_allocations_are_reported),
         SL_TEST(kernels_agree),
     };
     return sl_test_main("search.lattice_rounded", tests, SL_LEN(tests));

@@ -1,7 +1,7 @@
 #include "noise_check.h"
 
-/* One term times powers, sums of two terms, and transforms of y; none has constants that the search
- * would have to know. */
+/* One term times powers, sums of two terms, and transforms of y; all constants are coefficients or
+ * exponents. */
 static const struct {
     const char *formula;
     int inputs;
@@ -16,7 +16,7 @@ static const struct {
     { "sqrt(x1^2 + x2^2)", 2, 1, 5 },
     { "x1*cos(x2)", 2, 1, 5 },
     { "1.5*x3^2*cos(x1)*sin(x2)", 3, 1, 5 }, // the sign is that of a product of two
-    { "101325*exp(-x1/8434)", 1, 0, 9000 },  // exp(x1) itself is beyond any number
+    { "101325*exp(-x1/8434)", 1, 0, 9000 },  // exp(x1) itself overflows
     { "4.2", 1, 1, 5 },
 };
 
@@ -44,9 +44,9 @@ static void planted_formulas_are_found(void **state) {
     SL_CHECK(t, within >= most - 1, "%d of %d are within the noise", within, most);
 }
 
-/* Errors of three percent of each y, over decades of y: the headline is the law, by the weights
- * that are right, and the result says of which kind the errors are. */
-static void relative_errors_are_seen(void **state) {
+/* Errors of three percent of each y, over decades of y: the first formula is the law, fitted by the
+ * right weights, and the result has the kind of errors. */
+static void relative_errors_are_detected(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     static const struct {
@@ -81,7 +81,7 @@ static void relative_errors_are_seen(void **state) {
     }
 }
 
-/* y that has nothing to do with the inputs: whatever fits best, nothing is claimed. */
+/* y independent of the inputs: the best fit is not claimed. */
 static void pure_noise_has_no_formula(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
@@ -116,7 +116,7 @@ static void same_bytes(sl_fixture *t, const sl_search_result *a, const sl_search
     }
 }
 
-static void threads_do_not_matter(void **state) {
+static void answers_do_not_depend_on_threads(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
@@ -147,7 +147,7 @@ static void few_rows_are_enough_for_simple_formulas(void **state) {
                  formula_text(t, r));
         sl_search_result_free(r);
     }
-    for (int few = 3; few <= 5; few++) { // too few to say anything, but no harm
+    for (int few = 3; few <= 5; few++) { // too few for a formula; no fault
         sl_search_result *r;
         noisy_table_make(&n, t, "1.7*x1^2/x2", 2, few, 1, 5, 1e-2);
         SL_MUST(t, noise_run(&r, &n, NULL, &o, 0));
@@ -157,7 +157,7 @@ static void few_rows_are_enough_for_simple_formulas(void **state) {
 
 /* Seven rows and two inputs leave four dimensions: a choice among millions of pairs would find
  * chance alone. With more rows pairs are made of all terms. */
-static void few_rows_are_worth_few_pairs(void **state) {
+static void few_rows_limit_the_pairs_compared(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
@@ -175,7 +175,7 @@ static void few_rows_are_worth_few_pairs(void **state) {
              (long long)tried[0], (long long)tried[1]);
 }
 
-/* Half of the rows are worthless, and their sigma says so. */
+/* Half of the rows have large errors and a large sigma. */
 static void sigma_by_row_is_used(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
@@ -213,8 +213,8 @@ static void a_known_sigma_decides(void **state) {
     }
 }
 
-/* Constants become exact numbers where a known sigma does not tell them apart, whatever the
- * residuals happen to be: as large as sigma says, or a tenth of it. */
+/* Constants become exact numbers within what a known sigma resolves, for residuals as large as
+ * sigma or a tenth of it. */
 static void a_known_sigma_makes_constants_exact(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
@@ -254,7 +254,7 @@ static void rounded_tables_are_searched(void **state) {
     }
 }
 
-static void residuals_with_structure_are_told(void **state) {
+static void residuals_with_structure_are_detected(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     double r[200];
@@ -275,8 +275,8 @@ static void residuals_with_structure_are_told(void **state) {
              alarms, found, tables);
 }
 
-/* A function of a combination of four inputs is seen along the formula's value, and there alone. */
-static void structure_along_the_value_is_told(void **state) {
+/* Structure in a combination of four inputs shows only along the formula's value. */
+static void structure_along_the_value_is_detected(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
     double r[200], other[200];
@@ -299,7 +299,7 @@ static void structure_along_the_value_is_told(void **state) {
              elsewhere, tables);
 }
 
-/* Without room the search does less and says so; it never fails for that. */
+/* With less memory the search does less and reports it; it does not fail. */
 static void memory_is_bounded(void **state) {
     sl_fixture *t = *state;
     static noisy_table n;
@@ -317,17 +317,17 @@ static void memory_is_bounded(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(planted_formulas_are_found),
-        SL_TEST(relative_errors_are_seen),
+        SL_TEST(relative_errors_are_detected),
         SL_TEST(pure_noise_has_no_formula),
-        SL_TEST(threads_do_not_matter),
+        SL_TEST(answers_do_not_depend_on_threads),
         SL_TEST(few_rows_are_enough_for_simple_formulas),
-        SL_TEST(few_rows_are_worth_few_pairs),
+        SL_TEST(few_rows_limit_the_pairs_compared),
         SL_TEST(sigma_by_row_is_used),
         SL_TEST(a_known_sigma_decides),
         SL_TEST(a_known_sigma_makes_constants_exact),
         SL_TEST(rounded_tables_are_searched),
-        SL_TEST(residuals_with_structure_are_told),
-        SL_TEST(structure_along_the_value_is_told),
+        SL_TEST(residuals_with_structure_are_detected),
+        SL_TEST(structure_along_the_value_is_detected),
         SL_TEST(memory_is_bounded),
     };
     return sl_test_main("search.noise", tests, SL_LEN(tests));

@@ -130,8 +130,8 @@ static void two_errors(double error[COLUMNS], const example *e, const double *at
     error[0] = sqrt(variance * q), error[3] = sqrt(variance * p);
 }
 
-/* Exponents of all simple kinds become exact, columns that say nothing go, and what is no simple
- * number stays free. */
+/* Exponents of all simple kinds become exact, columns without effect are dropped, and other
+ * coefficients stay free. */
 static void coefficients_become_simple(void **state) {
     sl_fixture *t = *state;
     static example e;
@@ -176,7 +176,7 @@ static void equal_columns_do_no_harm(void **state) {
              f.coefficient[1], f.coefficient[2], f.coefficient[3]);
 }
 
-/* What a list holds does not depend on the order in which candidates came. */
+/* A list does not depend on the order of insertion. */
 static void lists_keep_the_best(void **state) {
     sl_fixture *t = *state;
     enum { ALL = 300, ROOM = 20 };

@@ -27,7 +27,7 @@ static void fill(vectors *v, sl_rng *rng, int dims) {
     v->a = 0;
     for (int d = 0; d < dims; d++) v->a += v->x[d] * v->y[d];
     for (int k = 0; k < TILE; k++) {
-        // some close to x, one the same, one that makes y together with x
+        // some close to x, one equal, one whose combination with x is y
         float near = k % 8 == 1 ? 0.9999f : k == 2 ? 1 : 0;
         for (int d = 0; d < dims; d++) {
             float noise = k == 3 ? v->y[d] + 0.3f * v->x[d] : (float)sl_rng_normal(rng);

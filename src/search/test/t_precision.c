@@ -17,7 +17,7 @@ static double significant(double x, int digits) {
     return sl_strtod(text, NULL);
 }
 
-static void digits_are_told(void **state) {
+static void digits_are_detected(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 200); i++) {
         double y[ROWS];
@@ -38,7 +38,7 @@ static void digits_are_told(void **state) {
 }
 
 /* Six decimals of numbers up to a thousand are nine digits. */
-static void many_decimals_are_told(void **state) {
+static void many_decimals_are_detected(void **state) {
     sl_fixture *t = *state;
     static const double period[] = { 0.240847,  0.615197,  1.000017,  1.880848,
                                      11.862607, 29.448006, 84.017526, 164.790305 };
@@ -47,7 +47,7 @@ static void many_decimals_are_told(void **state) {
              d.digits);
 }
 
-static void full_and_single_precision_are_told(void **state) {
+static void full_and_single_precision_are_detected(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 100); i++) {
         double y[ROWS];
@@ -84,9 +84,9 @@ static void the_last_unit_bounds_the_rounding(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(digits_are_told),
-        SL_TEST(many_decimals_are_told),
-        SL_TEST(full_and_single_precision_are_told),
+        SL_TEST(digits_are_detected),
+        SL_TEST(many_decimals_are_detected),
+        SL_TEST(full_and_single_precision_are_detected),
         SL_TEST(the_last_unit_bounds_the_rounding),
     };
     return sl_test_main("search.precision", tests, SL_LEN(tests));

@@ -176,7 +176,7 @@ static sl_status run_first(const sl_search_options *o) {
     return SL_OK;
 }
 
-static void failing_allocations_are_told(void **state) {
+static void failing_allocations_are_reported(void **state) {
     sl_fixture *t = *state;
     const sl_search_grammar g = { 1u << SL_OPERATOR_ADD | 1u << SL_OPERATOR_DIV, 2, 3, -1, 1 };
     sl_search_options o = with_grammar();
@@ -259,7 +259,7 @@ int main(void) {
         SL_TEST(answers_do_not_depend_on_threads),
         SL_TEST(memory_stays_below_its_limit),
         SL_TEST(threads_share_memory),
-        SL_TEST(failing_allocations_are_told),
+        SL_TEST(failing_allocations_are_reported),
     };
     return sl_test_main("search.quotients", tests, SL_LEN(tests));
 }

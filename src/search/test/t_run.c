@@ -1,4 +1,4 @@
-/* A search as a whole: what it reports while it works, and limits of its formulas. */
+/* Whole searches: progress reports, and limits of formulas. */
 #include "search/test/search_check.h"
 
 enum { ENOUGH = 6 }; // reports with a formula
@@ -34,8 +34,8 @@ static void plant_noisy(planted *p, sl_fixture *t, int rows) {
     for (int i = 0; i < rows; i++) p->y[i] += 0.2 * sl_rng_normal(&t->rng);
 }
 
-/* Every step is reported, with the best formula so far, which only gets better and is the answer of
- * a search that is cut. */
+/* Every step is reported, with the best formula so far, which only improves and is the result of a
+ * search that is cut. */
 static void progress_has_the_best_so_far(void **state) {
     sl_fixture *t = *state;
     sl_search_result *r;
@@ -56,8 +56,8 @@ static void progress_has_the_best_so_far(void **state) {
     sl_search_result_free(r);
 }
 
-/* A polynomial beside a listed rate leaves as little as one free rate; that one is shorter, and has
- * its turn before a formula within the noise ends the search. */
+/* A polynomial beside a listed rate fits as well as one free rate; the latter is shorter, and is
+ * tried before a formula within the noise ends the search. */
 static void a_free_rate_is_tried_before_the_end(void **state) {
     sl_fixture *t = *state;
     enum { ROWS = 24 };
@@ -75,8 +75,8 @@ static void a_free_rate_is_tried_before_the_end(void **state) {
 
 /* ---------------------------------------------------------------- memory -------------------- */
 
-/* A search that lacks memory says which step did first and what its requests came to; with that
- * much it goes further, and with enough of it no step is short. */
+/* A search that lacks memory reports the first such step and the bytes it requested; with that much
+ * it goes further, and with enough no step is short. */
 static void steps_that_lack_memory_are_named(void **state) {
     sl_fixture *t = *state;
     sl_search_options o = options(SL_SEARCH_EFFORT_LOW);
@@ -105,7 +105,7 @@ static void steps_that_lack_memory_are_named(void **state) {
 
 /* ---------------------------------------------------------------- size ---------------------- */
 
-/* R2 of the best a f + b, f by text: a twin of the search that knows a few formulas. */
+/* R2 of the best a f + b, f by text: a reference for the search. */
 static double best_r2(sl_fixture *t, const char *const *texts, int n) {
     double best = -INFINITY;
     for (int k = 0; k < n; k++) {
@@ -127,14 +127,14 @@ static double best_r2(sl_fixture *t, const char *const *texts, int n) {
     return best;
 }
 
-/* A law that is too large is left out; the answer is the best formula that is not. */
+/* A law above the limit is left out; the result is the best formula within it. */
 static void formulas_keep_to_their_size(void **state) {
     sl_fixture *t = *state;
     static const char *const small[] = { "x1", "x2", "exp(x1)", "exp(x2)", "sin(x2)" };
     static const char *const large[] = { "x1*x2", "x1^2", "x2^2", "x1*exp(x2)" };
     static const struct {
         int most;
-        const char *const *twin;
+        const char *const *reference;
         int n;
     } cases[] = { { 5, small, SL_LEN(small) }, { 7, large, SL_LEN(large) } };
     for (int i = 0; i < SL_LEN(cases); i++) {
@@ -148,19 +148,19 @@ static void formulas_keep_to_their_size(void **state) {
         for (int64_t k = 0; k < r->count; k++)
             SL_CHECK(t, !r->formula[k].exact && sl_expr_nodes(r->formula[k].fit.expr) <= o.max_size,
                      "%d nodes: %s", o.max_size, text_of(t, &r->formula[k]));
-        const double twin = best_r2(t, cases[i].twin, cases[i].n);
+        const double reference = best_r2(t, cases[i].reference, cases[i].n);
         double best = 0;
         for (int64_t k = 0; k < r->count; k++) best = SL_MAX(best, r->formula[k].fit.r2);
         // a fit by relative errors gives up a little of R2
-        SL_CHECK(t, best >= twin - 1e-3, "%d nodes: R2 %.6f, but there is one of %.6f", o.max_size,
-                 best, twin);
+        SL_CHECK(t, best >= reference - 1e-3, "%d nodes: R2 %.6f, but there is one of %.6f",
+                 o.max_size, best, reference);
         SL_CHECK(t, r->too_large == 9 && r->end == SL_SEARCH_DONE && !r->within_noise,
                  "an exact formula of %d nodes, end %d", r->too_large, r->end);
         sl_search_result_free(r);
     }
 }
 
-/* A limit that the law keeps to changes nothing. */
+/* A limit above the law's size changes nothing. */
 static void a_law_within_the_size_is_found(void **state) {
     sl_fixture *t = *state;
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
@@ -201,7 +201,7 @@ static int note_method(const sl_search_progress *progress, void *payload) {
     return 0;
 }
 
-/* A search with hints runs what they add to, and nothing else. */
+/* A search with hints runs only the steps that use them. */
 static void hints_run_only_steps_that_use_them(void **state) {
     sl_fixture *t = *state;
     const sl_node *hint;
@@ -226,7 +226,7 @@ static void hints_run_only_steps_that_use_them(void **state) {
 
 /* ---------------------------------------------------------------- rounded tables ------------ */
 
-/* v rounded to so many significant digits. */
+/* v rounded to that many significant digits. */
 static double significant(double v, int digits) {
     char text[64];
     sl_snprintf(text, sizeof text, "%.*e", digits - 1, v);
@@ -239,9 +239,9 @@ static int note_level(const sl_search_progress *progress, void *payload) {
     return 0;
 }
 
-/* y that was computed and then rounded: the grammar's formulas come before the dear levels of the
- * search under noise. */
-static void the_lattice_precedes_dear_noise(void **state) {
+/* y that was computed and then rounded: the grammar's formulas come before the expensive levels of
+ * the search under noise. */
+static void the_lattice_precedes_expensive_noise_levels(void **state) {
     sl_fixture *t = *state;
     const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 3, -2, 2 };
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
@@ -259,8 +259,8 @@ static void the_lattice_precedes_dear_noise(void **state) {
     sl_search_result_free(r);
 }
 
-/* Where inputs are rounded too, residuals are larger than the last digit of y: they are no reason
- * to search on. */
+/* Where inputs are rounded too, residuals are larger than the last digit of y: they do not continue
+ * the search. */
 static void rounded_inputs_end_the_search(void **state) {
     sl_fixture *t = *state;
     const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 3, 2, 2 };
@@ -285,10 +285,14 @@ static void rounded_inputs_end_the_search(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(progress_has_the_best_so_far),       SL_TEST(a_free_rate_is_tried_before_the_end),
-        SL_TEST(steps_that_lack_memory_are_named),   SL_TEST(formulas_keep_to_their_size),
-        SL_TEST(a_law_within_the_size_is_found),     SL_TEST(small_formulas_may_lack_memory),
-        SL_TEST(hints_run_only_steps_that_use_them), SL_TEST(the_lattice_precedes_dear_noise),
+        SL_TEST(progress_has_the_best_so_far),
+        SL_TEST(a_free_rate_is_tried_before_the_end),
+        SL_TEST(steps_that_lack_memory_are_named),
+        SL_TEST(formulas_keep_to_their_size),
+        SL_TEST(a_law_within_the_size_is_found),
+        SL_TEST(small_formulas_may_lack_memory),
+        SL_TEST(hints_run_only_steps_that_use_them),
+        SL_TEST(the_lattice_precedes_expensive_noise_levels),
         SL_TEST(rounded_inputs_end_the_search),
     };
     return sl_test_main("search.run", tests, SL_LEN(tests));

@@ -76,7 +76,7 @@ static void rounded_numbers_have_their_formula(void **state) {
     const sl_search_options o = with_grammar();
     int found = 0;
     sl_rng_init(&t->rng, 20250921, 1,
-                0); // the same draws whatever the seed: the claim is about these
+                0); // fixed draws, independent of the seed: the numbers are for these
     for (int i = 0; i < DRAWS; i++) {
         sl_search_result *r;
         plant(&table, t, cases[i % 2], 2, 64, 0.2, 3);
@@ -109,8 +109,7 @@ static void random_numbers_have_no_formula(void **state) {
     }
 }
 
-/* Smooth functions that no skeleton has: many columns come close to them, but that is no formula.
- */
+/* Smooth functions that no skeleton has: close approximations by many columns are not claimed. */
 static void smooth_functions_are_not_taken_for_sums(void **state) {
     sl_fixture *t = *state;
     static const char *const cases[] = { "log(x1 + 3)", "tanh(x1/3) + 1", "x1^1.37 + 2",
@@ -192,7 +191,7 @@ static sl_status run_small(sl_search_result **out, const sl_search_options *o) {
     return SL_OK;
 }
 
-static void failing_allocations_are_told(void **state) {
+static void failing_allocations_are_reported(void **state) {
     sl_fixture *t = *state;
     const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 3, 2, 2 };
     sl_search_options o = with_grammar();
@@ -202,7 +201,7 @@ static void failing_allocations_are_told(void **state) {
     SL_EACH_ALLOCATION(t, run_small(&r, &o));
 }
 
-/* What the kernels say of random blocks is the same bits on every CPU, and what plain loops say. */
+/* The kernels give the same bits on every CPU, equal to plain loops up to rounding. */
 static void kernels_agree(void **state) {
     sl_fixture *t = *state;
     enum { ROWS = 24, N = SL_SKELETON__BLOCK, DIMS = SL_SKELETON__DIMS };
@@ -255,7 +254,7 @@ int main(void) {
         SL_TEST(operators_of_other_grammars_are_left_alone),
         SL_TEST(answers_do_not_depend_on_threads),
         SL_TEST(memory_stays_below_its_limit),
-        SL_TEST(failing_allocations_are_told),
+        SL_TEST(failing_allocations_are_reported),
         SL_TEST(kernels_agree),
     };
     return sl_test_main("search.skeleton", tests, SL_LEN(tests));

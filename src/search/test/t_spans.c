@@ -2,7 +2,7 @@
 
 static planted table;
 
-/* Formulas of each kind, found at low effort; coefficients and exponents are nobody's list. */
+/* Formulas of each kind, found at low effort; coefficients and exponents are on no list. */
 static const struct {
     const char *text;
     int inputs;
@@ -69,7 +69,7 @@ static void few_rows_give_no_false_formula(void **state) {
         for (int i = 0; i < SL_LEN(kinds); i += 2) {
             sl_search_result *r;
             sl_search_options o = options(SL_SEARCH_EFFORT_LOW);
-            o.deadline = sl_clock() + 0.02; // what is cut must not be false either
+            o.deadline = sl_clock() + 0.02; // a cut search has no false formula either
             plant(&table, t, kinds[i].text, kinds[i].inputs, rows[k], kinds[i].low, kinds[i].high);
             SL_MUST(t, sl_search_run(&r, NULL, &table.problem, &o));
             SL_CHECK(t, !r->count || holds(t, &table, &r->formula[0]), "%s, %d rows: found %s",
@@ -82,7 +82,7 @@ static void few_rows_give_no_false_formula(void **state) {
     SL_CHECK(t, found[SL_LEN(rows) - 1] >= 4, "%d formulas from 24 rows", found[SL_LEN(rows) - 1]);
 }
 
-/* Powers of columns need little more rows than columns. */
+/* Products of powers need few more rows than columns. */
 static void few_rows_are_enough_for_powers(void **state) {
     sl_fixture *t = *state;
     static const struct {
@@ -102,7 +102,7 @@ static void few_rows_are_enough_for_powers(void **state) {
     }
 }
 
-/* Numbers without a law have none. */
+/* Random numbers have no law. */
 static void random_numbers_have_no_formula(void **state) {
     sl_fixture *t = *state;
     static const int rows[] = { 3, 5, 7, 10, 16, 40, 200 };
@@ -164,7 +164,7 @@ static void answers_do_not_depend_on_threads(void **state) {
     }
 }
 
-/* Little memory: the result says so, and no more was taken. */
+/* Little memory: the result reports it, and the limit holds. */
 static void memory_keeps_to_its_limit(void **state) {
     sl_fixture *t = *state;
     plant(&table, t, "sqrt(x1)*log(x2 + x1) + 3*x2^3*cos(x1/x2)", 2, 60, 1, 3);
@@ -203,7 +203,7 @@ static int refuse(const sl_search_progress *progress, void *payload) {
     return 1;
 }
 
-static void a_cancelled_search_says_so(void **state) {
+static void a_cancelled_search_is_marked(void **state) {
     sl_fixture *t = *state;
     sl_search_result *r;
     sl_search_options o = options(SL_SEARCH_EFFORT_HIGH);
@@ -232,7 +232,7 @@ static void every_allocation_may_fail(void **state) {
     SL_EACH_ALLOCATION(t, run_once(&table.problem));
 }
 
-/* Tables that nobody wants, with a formula where there is one. */
+/* Degenerate tables, with a formula where there is one. */
 static void hostile_tables(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < 24; i++) {
@@ -267,7 +267,7 @@ int main(void) {
         SL_TEST(answers_do_not_depend_on_threads),
         SL_TEST(memory_keeps_to_its_limit),
         SL_TEST(a_cut_is_clean),
-        SL_TEST(a_cancelled_search_says_so),
+        SL_TEST(a_cancelled_search_is_marked),
         SL_TEST(every_allocation_may_fail),
         SL_TEST(hostile_tables),
         SL_TEST(too_few_rows_are_refused),

@@ -1,7 +1,7 @@
 #include "fixture/fixture.h"
 #include "search/spans_impl.h"
 
-/* Tables of keys on their own: what a full one answers, and that its memory is given back. */
+/* Tables of keys alone: look-ups in a full one, and release of memory. */
 
 enum { LIMIT = 3000, PORTION = 500, PORTIONS = 12 };
 
@@ -27,11 +27,11 @@ static void begin(sl_fixture *t, int64_t max_memory) {
 static sl_status fill(void) {
     SL_TRY(sl_search__spans_table_open(&s.table[0][0], &s.job, LIMIT));
     for (int i = 0; i < PORTIONS && s.table[0][0].entry; i++) {
-        SL_TRY(sl_search__spans_grow(s.table, 1, &s.job, PORTION));
+        SL_TRY(sl_search__spans_table_grow(s.table, 1, &s.job, PORTION));
         for (int k = i * PORTION; k < (i + 1) * PORTION; k++) {
             int64_t other;
-            if (!sl_search__spans_may_meet(&s.table[0][0], s.key[k])) continue;
-            sl_search__spans_meet(&other, &s.table[0][0], s.key[k], 0, k);
+            if (!sl_search__spans_table_may_hold(&s.table[0][0], s.key[k])) continue;
+            sl_search__spans_table_put(&other, &s.table[0][0], s.key[k], 0, k);
         }
     }
     return SL_OK;
@@ -41,9 +41,11 @@ static sl_status fill(void) {
 static bool knows(sl_fixture *t, int k) {
     int64_t other = -1;
     sl_search__spans_table *table = &s.table[0][0];
-    sl_search__spans_met met = sl_search__spans_meet(&other, table, s.key[k], UINT64_MAX, k);
-    bool known = met == SL_SPANS__OTHER && other == k;
-    SL_CHECK(t, !known || sl_search__spans_may_meet(table, s.key[k]), "the filter hides key %d", k);
+    sl_search__spans_lookup lookup =
+        sl_search__spans_table_put(&other, table, s.key[k], UINT64_MAX, k);
+    bool known = lookup == SL_SPANS__OTHER && other == k;
+    SL_CHECK(t, !known || sl_search__spans_table_may_hold(table, s.key[k]),
+             "the filter hides key %d", k);
     return known;
 }
 
@@ -56,14 +58,14 @@ static void a_full_table_keeps_what_came_first(void **state) {
     for (int k = 0; k < LIMIT; k++) SL_CHECK(t, knows(t, k), "key %d of the first is lost", k);
     for (int k = LIMIT; k < SL_LEN(s.key); k++) {
         SL_CHECK(t, !knows(t, k), "key %d was put into a full table", k);
-        passed += sl_search__spans_may_meet(&s.table[0][0], s.key[k]);
+        passed += sl_search__spans_table_may_hold(&s.table[0][0], s.key[k]);
     }
     SL_CHECK(t, passed < LIMIT / 4, "the filter lets %d of %d pass", passed, SL_LEN(s.key) - LIMIT);
     sl_search__spans_table_close(&s.table[0][0], &s.job);
     SL_CHECK(t, s.job.memory == 0, "%lld bytes are still reserved", (long long)s.job.memory);
 }
 
-/* No memory for a filter: everything is looked up, and the answers are the same. */
+/* No memory for a filter: everything is looked up, with the same results. */
 static void without_a_filter_all_is_looked_up(void **state) {
     sl_fixture *t = *state;
     begin(t, 0);

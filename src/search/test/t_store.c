@@ -4,7 +4,7 @@
 
 /* Every family of terms at its levels, and every part. */
 static void check_store(sl_fixture *t, const sl_store *s, int level) {
-    static sl_term term[SL_STORE_BATCH];
+    static sl_store_term term[SL_STORE_BATCH];
     for (int f = 0; f < sl_search__store_n_families; f++) {
         const sl_search__store_family *family = &sl_search__store_families[f];
         for (int l = 0; l <= level; l++) {
@@ -34,7 +34,7 @@ static void values_are_those_of_expressions(void **state) {
     }
 }
 
-/* Every family has terms, else the test above says nothing of it; those of hints are tested with
+/* Every family has terms, else the test above does not cover it; those of hints are tested with
  * hints. */
 static void no_family_is_empty(void **state) {
     sl_fixture *t = *state;
@@ -47,7 +47,7 @@ static void no_family_is_empty(void **state) {
         for (int f = 0; f < sl_search__store_n_families; f++)
             for (int l = 0; l <= level[i]; l++) {
                 sl_search__store_range r;
-                sl_term one;
+                sl_store_term one;
                 if (sl_search__store_range_begin(&r, s[i], &sl_search__store_families[f], l))
                     used[f] = used[f] || sl_search__store_range_next(&one, NULL, 1, &r) == 1;
             }
@@ -64,7 +64,7 @@ static void no_family_is_empty(void **state) {
 /* What is large, infinite, not real or constant has no value. */
 static void values_that_mean_nothing_are_refused(void **state) {
     sl_fixture *t = *state;
-    static sl_term term[SL_STORE_BATCH];
+    static sl_store_term term[SL_STORE_BATCH];
     sl_store *s = open_store(t, NULL, 2, -20, 20, 4);
     int refused = 0;
     for (int l = 0; l <= 4; l++) {
@@ -93,7 +93,7 @@ static void values_that_mean_nothing_are_refused(void **state) {
 /* ---------------------------------------------------------------- walks --------------------- */
 
 static int cmp_term(const void *a, const void *b) {
-    const sl_term p = *(const sl_term *)a, q = *(const sl_term *)b;
+    const sl_store_term p = *(const sl_store_term *)a, q = *(const sl_store_term *)b;
     return (p > q) - (p < q);
 }
 
@@ -108,7 +108,7 @@ static bool pair_fits(int pairs, size_t i, size_t j) {
 }
 
 /* The least power of every variable in both monomials of a binomial: is it 0? */
-static bool is_coprime(const sl_store *s, sl_term binomial) {
+static bool is_coprime(const sl_store *s, sl_store_term binomial) {
     const int8_t *a =
         s->exponents.row[sl_search__term_a(sl_search__store_term(s, sl_search__term_a(binomial)))];
     const int8_t *b =
@@ -118,17 +118,17 @@ static bool is_coprime(const sl_store *s, sl_term binomial) {
     return coprime;
 }
 
-static bool is_whole(sl_term binomial) {
+static bool is_whole(sl_store_term binomial) {
     const double c = sl_search_store_constant((int)sl_search__term_constant(binomial));
     return c >= 1 || c <= -1;
 }
 
-static bool second_fits(const sl_store *s, int pairs, sl_term t) {
+static bool second_fits(const sl_store *s, int pairs, sl_store_term t) {
     if (pairs == SL_PAIRS_WHOLE) return is_whole(t);
     return pairs != SL_PAIRS_PRIMITIVE || (is_whole(t) && is_coprime(s, t));
 }
 
-static bool first_fits(const sl_store *s, int firsts, sl_term t) {
+static bool first_fits(const sl_store *s, int firsts, sl_store_term t) {
     const bool sum =
         sl_search__term_form(t) == SL_FORM_SUM || sl_search__term_form(t) == SL_FORM_ONE_SCALED;
     const unsigned f = sl_search__term_function(t);
@@ -146,9 +146,9 @@ static bool first_fits(const sl_store *s, int firsts, sl_term t) {
     }
 }
 
-/* All tuples up to this level, by three loops. Answers how many. */
-static size_t naive(sl_term *out, size_t room, const sl_store *s, const sl_search__store_family *f,
-                    int level) {
+/* All tuples up to this level, by three loops. Returns how many. */
+static size_t naive(sl_store_term *out, size_t room, const sl_store *s,
+                    const sl_search__store_family *f, int level) {
     const sl_search__store_list *a = sl_search__store_list_of(s, f->first),
                                 *b = sl_search__store_list_of(s, f->second);
     const sl_search__store_list *c = &s->list[f->choices];
@@ -166,8 +166,8 @@ static size_t naive(sl_term *out, size_t room, const sl_store *s, const sl_searc
             for (size_t k = 0; k < c->count; k++)
                 if ((double)a->rank[i] * b->rank[j] * c->rank[k] <= high && n < room)
                     out[n++] =
-                        sl_search__term_make(f->exponent, (sl_form)f->form, c->id[k], a->id[i],
-                                             f->second < SL_LIST_PARTS ? b->id[j] : 0);
+                        sl_search__term_make(f->exponent, (sl_store_form)f->form, c->id[k],
+                                             a->id[i], f->second < SL_LIST_PARTS ? b->id[j] : 0);
         }
     return n;
 }
@@ -175,7 +175,8 @@ static size_t naive(sl_term *out, size_t room, const sl_store *s, const sl_searc
 static void levels_partition_the_tuples(void **state) {
     sl_fixture *t = *state;
     enum { ROOM = 1 << 20, LEVEL = 4 };
-    sl_term *mine = sl_malloc(ROOM, sizeof *mine), *twin = sl_malloc(ROOM, sizeof *twin);
+    sl_store_term *mine = sl_malloc(ROOM, sizeof *mine),
+                  *reference = sl_malloc(ROOM, sizeof *reference);
     float cost[97];
     sl_store *s = open_store(t, NULL, 2, 1, 3, LEVEL);
     for (int f = 0; f < sl_search__store_n_families; f++) {
@@ -197,21 +198,21 @@ static void levels_partition_the_tuples(void **state) {
                 SL_CHECK(t, n + 97 < ROOM, "family %s is too large for the test", family->text);
             }
         }
-        const size_t m = naive(twin, ROOM, s, family, LEVEL);
+        const size_t m = naive(reference, ROOM, s, family, LEVEL);
         qsort(mine, n, sizeof *mine, cmp_term);
-        qsort(twin, m, sizeof *twin, cmp_term);
-        SL_CHECK(t, n == m && memcmp(mine, twin, n * sizeof *mine) == 0,
+        qsort(reference, m, sizeof *reference, cmp_term);
+        SL_CHECK(t, n == m && memcmp(mine, reference, n * sizeof *mine) == 0,
                  "family %s: levels have %zu tuples, loops %zu", family->text, n, m);
     }
     sl_search_store_close(s);
-    sl_free(twin);
+    sl_free(reference);
     sl_free(mine);
 }
 
 /* The walk over a side is its families one after the other, whatever the room. */
 static void walks_do_not_depend_on_room(void **state) {
     sl_fixture *t = *state;
-    static sl_term big[SL_STORE_BATCH], small[SL_STORE_BATCH];
+    static sl_store_term big[SL_STORE_BATCH], small[SL_STORE_BATCH];
     sl_store *s = open_store(t, NULL, 3, 1, 3, 2);
     for (int side = 0; side < 2; side++) {
         sl_store_walk w;
@@ -251,7 +252,7 @@ static void simple_terms_come_early(void **state) {
         { SL_SIDE_SUM, 3, "sqrt(x1^2 + x2^2)" },  { SL_SIDE_SUM, 1, "exp(-x1*x2)" },
         { SL_SIDE_PRODUCT, 1, "1 + x1*cos(x2)" }, { SL_SIDE_SUM, 0, "sin(x1 + x2)" },
     };
-    static sl_term term[SL_STORE_BATCH];
+    static sl_store_term term[SL_STORE_BATCH];
     sl_store *s = open_store(t, NULL, 2, 1, 3, 3);
     for (int i = 0; i < SL_LEN(cases); i++) {
         double y[SL_STORE_MAX_PROBES], v[SL_STORE_MAX_PROBES];
@@ -289,7 +290,7 @@ static uint64_t fingerprint(const sl_store *s) {
         h = sl_hash(l->rank, l->count * sizeof *l->rank, h);
     }
     for (uint32_t p = 0; p < s->parts; p++) {
-        const sl_term term = sl_search__store_term(s, p);
+        const sl_store_term term = sl_search__store_term(s, p);
         h = sl_hash(&term, sizeof term, h);
         h = sl_hash(sl_search__store_value(s, p), (size_t)s->stride * sizeof(double), h);
     }
@@ -313,10 +314,10 @@ static void lists_do_not_depend_on_threads(void **state) {
     }
 }
 
-/* Level by level or at once; monomials asked for beforehand change no term. */
+/* Level by level or at once; monomials made beforehand change no term. */
 static void lists_do_not_depend_on_steps(void **state) {
     sl_fixture *t = *state;
-    static sl_term term[2][SL_STORE_BATCH];
+    static sl_store_term term[2][SL_STORE_BATCH];
     int n[2] = { 0 };
     for (int i = 0; i < 2; i++) {
         int count;
@@ -404,7 +405,7 @@ static bool needs_only(const sl_node *e, uint32_t ops) {
 
 static void terms_keep_to_the_operators(void **state) {
     sl_fixture *t = *state;
-    static sl_term term[SL_STORE_BATCH];
+    static sl_store_term term[SL_STORE_BATCH];
     for (int i = 0; i < sl_test_iters(t, 12); i++) {
         sl_store *s;
         sl_search_store_test_init(&problem, &t->rng, NULL, 2, 1, 3);
@@ -451,7 +452,7 @@ static void every_allocation_may_fail(void **state) {
              (long long)problem.job.memory);
 }
 
-static sl_status express(sl_arena *a, const sl_store *s, sl_term term) {
+static sl_status express(sl_arena *a, const sl_store *s, sl_store_term term) {
     const sl_node *e;
     return sl_search_store_expr(&e, a, s, term);
 }
@@ -459,12 +460,12 @@ static sl_status express(sl_arena *a, const sl_store *s, sl_term term) {
 static void expressions_fail_cleanly(void **state) {
     sl_fixture *t = *state;
     sl_store *s = open_store(t, NULL, 2, 1, 3, 3);
-    const sl_term term = sl_search_store_function(s, sl_search_store_functions(s, 1000) - 1);
+    const sl_store_term term = sl_search_store_function(s, sl_search_store_functions(s, 1000) - 1);
     SL_EACH_ALLOCATION(t, express(&t->arena, s, term));
     sl_search_store_close(s);
 }
 
-/* With less memory the lists end earlier; what there is holds. */
+/* With less memory the lists end earlier and stay correct. */
 static void memory_keeps_to_its_limit(void **state) {
     sl_fixture *t = *state;
     static const int64_t limits[] = { 0, 5000, 1500000, 3000000, 5000000 };

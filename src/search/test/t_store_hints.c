@@ -62,7 +62,7 @@ static void sub_expressions_become_parts(void **state) {
 /* At level 0, and with functions of them at the next ones; values are those of expressions. */
 static void parts_of_hints_are_terms(void **state) {
     sl_fixture *t = *state;
-    static sl_term term[SL_STORE_BATCH];
+    static sl_store_term term[SL_STORE_BATCH];
     sl_store *s;
     int used = 0;
     set_up(t);
@@ -81,7 +81,7 @@ static void parts_of_hints_are_terms(void **state) {
     SL_CHECK(t, used > 30, "%d terms of hints", used);
     int functions = 0; // a hint joins the list of functions itself
     for (size_t i = 0; i < s->list[SL_LIST_FUNCTIONS].count; i++) {
-        const sl_term u = sl_search__store_term(s, s->list[SL_LIST_FUNCTIONS].id[i]);
+        const sl_store_term u = sl_search__store_term(s, s->list[SL_LIST_FUNCTIONS].id[i]);
         functions += sl_search__term_form(u) == SL_FORM_HINT;
         if (sl_search__term_form(u) == SL_FORM_HINT) check_value(t, s, "hint", u);
     }

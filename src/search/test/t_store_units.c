@@ -18,7 +18,7 @@ static void set_up(sl_fixture *t, bool with_units, int known) {
     problem.options.units = with_units ? &units : NULL;
 }
 
-/* A twin on trees. False: adds unequal dimensions, or takes a function of one. */
+/* An independent check on trees. False: adds unequal dimensions, or takes a function of one. */
 static bool dimension(double d[3], const sl_node *e) {
     double other[3];
     d[0] = d[1] = d[2] = 0;
@@ -45,7 +45,7 @@ static bool dimension(double d[3], const sl_node *e) {
 }
 
 /* Of an exponent that is a term of a product the factor is free, and with it the dimension. */
-static bool homogeneous(sl_fixture *t, const sl_store *s, sl_term term) {
+static bool homogeneous(sl_fixture *t, const sl_store *s, sl_store_term term) {
     const sl_node *e;
     double d[3];
     const size_t mark = sl_arena_mark(&t->arena);
@@ -58,7 +58,7 @@ static bool homogeneous(sl_fixture *t, const sl_store *s, sl_term term) {
 
 static void terms_are_homogeneous(void **state) {
     sl_fixture *t = *state;
-    static sl_term term[SL_STORE_BATCH];
+    static sl_store_term term[SL_STORE_BATCH];
     sl_store *s;
     int terms = 0;
     set_up(t, true, VARIABLES);
@@ -91,7 +91,7 @@ static void parts_have_the_dimensions_of_their_expressions(void **state) {
     SL_MUST(t, sl_search_store_extend(s, LEVEL + 4));
     for (uint32_t part = 0; part < s->parts; part++) {
         const sl_dimension *mine = sl_search__store_part_dimension(s, part);
-        const sl_term term = sl_search__store_term(s, part);
+        const sl_store_term term = sl_search__store_term(s, part);
         const sl_node *e;
         double d[3];
         SL_MUST(t, sl_search_store_expr(&e, &t->arena, s, term));
@@ -123,7 +123,7 @@ static bool without_functions(const sl_search__store_family *f) {
 /* Hashes of the values of one family up to a level, in ascending order. */
 static int hashes(uint64_t *out, int room, sl_fixture *t, const sl_store *s,
                   const sl_search__store_family *f, bool filter) {
-    static sl_term term[SL_STORE_BATCH];
+    static sl_store_term term[SL_STORE_BATCH];
     int m = 0;
     for (int l = 0; l <= 2; l++) {
         sl_search__store_range r;

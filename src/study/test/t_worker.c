@@ -1,5 +1,6 @@
 /* Workers, with a runner that imitates training: every run is done once and never by two at a time,
- * whichever process is killed, stopped or slow; failures are counted; full disks and broken folders are told.
+ * whichever process is killed, stopped or slow; failures are counted; full disks and broken folders
+ * are told.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -343,7 +344,7 @@ static void a_full_disk_ends_the_worker_and_room_lets_it_go_on(void **state) {
     bool late;
     assert_int_equal(work(&late, &f, study, 1e6, 0), SL_EIO);
     assert_non_null(strstr(sl_last_error(), "No space left on device"));
-    assert_non_null(strstr(sl_last_error(), "the same command goes on"));
+    assert_non_null(strstr(sl_last_error(), "the same command continues"));
     f = (fake){ 0 };
     SL_MUST(t, work(&late, &f, study, 1e6, 0));
     check_once(t, study, 1);

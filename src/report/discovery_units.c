@@ -1,21 +1,8 @@
-/* discover_units - units of columns: read from options, shown beside constants. */
+/* discovery_units - units of columns and constants. */
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
-
-static bool is_any_known(const sl_units *u, int inputs) {
-    bool known = u->target_known;
-    for (int i = 0; i < inputs; i++) known = known || u->input_known[i];
-    return known;
-}
-
-sl_status sl_commands__units(const sl_units **out, sl_units *units, const char *list,
-                             const char *const *names, int inputs, const char *target) {
-    if (list) SL_TRY(sl_data_units_parse(units, list, names, inputs, target));
-    *out = is_any_known(units, inputs) ? units : NULL;
-    return SL_OK;
-}
+#include "report/discovery_impl.h"
 
 /* Are all columns in SI units? Then so are the constants. */
 static bool is_si(const sl_units *u, int inputs) {
@@ -24,8 +11,8 @@ static bool is_si(const sl_units *u, int inputs) {
     return si;
 }
 
-sl_status sl_commands__constant_units(sl_fit_dimensions *out, sl_arena *scratch,
-                                      const sl_candidate *c, const sl_units *units) {
+sl_status sl_report__constant_units(sl_fit_dimensions *out, sl_arena *scratch,
+                                    const sl_candidate *c, const sl_units *units) {
     const size_t mark = sl_arena_mark(scratch);
     const sl_status st = sl_fit_units(out, scratch, c->expr, units);
     sl_arena_rewind(scratch, mark);
@@ -38,12 +25,12 @@ static void add_unit(sl_str *s, sl_dimension d, double factor) {
     sl_data_dimension_print(s, d);
 }
 
-sl_status sl_commands__add_units(sl_str *s, const sl_units *u, const sl_names *names,
-                                 const char *target) {
+sl_status sl_report__add_units(sl_str *s, const sl_units *u, const sl_names *names,
+                               const char *target) {
     const char *between = "";
     sl_str_addf(s, "  %-13s ", "units");
     if (u->target_known) {
-        SL_TRY(sl_commands__add_variable(s, 1, &(sl_names){ &target, 1 }));
+        SL_TRY(sl_report__add_variable(s, 1, &(sl_names){ &target, 1 }));
         sl_str_add(s, " in ");
         add_unit(s, u->target, u->target_factor);
         between = ", ";
@@ -51,12 +38,13 @@ sl_status sl_commands__add_units(sl_str *s, const sl_units *u, const sl_names *n
     for (int i = 0; i < names->count; i++) {
         if (!u->input_known[i]) continue;
         sl_str_add(s, between);
-        SL_TRY(sl_commands__add_variable(s, i + 1, names));
+        SL_TRY(sl_report__add_variable(s, i + 1, names));
         sl_str_add(s, " in ");
         add_unit(s, u->input[i], u->input_factor[i]);
         between = ", ";
     }
-    if (!is_si(u, names->count)) sl_str_add(s, "; constants go with the columns as they are");
+    if (!is_si(u, names->count))
+        sl_str_add(s, "; constants are for the columns as they are, not in SI units");
     sl_str_add_char(s, '\n');
     return SL_OK;
 }

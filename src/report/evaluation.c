@@ -1,9 +1,10 @@
-/* eval_report - the figures of an evaluation: a table for people, an object for programs, and the
+/* evaluation - the figures of an evaluation: a table for people, an object for programs, and the
  * lines of its predictions. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "report/report_impl.h"
 
 /* ---------------------------------------------------------------- shares -------------------- */
 
@@ -16,37 +17,28 @@ static bool is_exact(const sl_judgement *j) {
     X(exact, "Acc_solved", is_exact(j))                                \
     X(solved, "  solved", j->verdict == SL_VERDICT_SOLVED)             \
     X(equal, "  equal", j->verdict == SL_VERDICT_EQUAL)                \
-    X(same_tokens, "token by token", j->same_tokens)                   \
+    X(same_tokens, "same tokens", j->same_tokens)                      \
     X(close, "Acc_R2 > 0.99", is_exact(j) || j->r2 > SL_EVAL_CLOSE_R2) \
-    X(fresh, "  at fresh points", j->r2_fresh > SL_EVAL_CLOSE_R2)      \
+    X(fresh, "  on fresh points", j->r2_fresh > SL_EVAL_CLOSE_R2)      \
     X(among, "among candidates", j->among)                             \
-    X(structure, "right structure", j->structure)                      \
+    X(structure, "correct structure", j->structure)                    \
     X(on_front, "  on the front", j->on_front)
 
 #define X(field, ...) SHARE_##field,
 enum { SHARES(X) SHARE_COUNT };
 #undef X
 
-static const char *const share_label[] = {
-#define X(field, label, ...) label,
-    SHARES(X)
-#undef X
-};
-
-static const char *const share_name[] = {
-#define X(field, ...) #field,
+static const struct {
+    const char *name, *label;
+    size_t offset; // in a row
+} share[] = {
+#define X(field, label, ...) { #field, label, offsetof(sl_eval_row, field) },
     SHARES(X)
 #undef X
 };
 
 static const sl_share *share_of(const sl_eval_row *row, int which) {
-    switch (which) {
-#define X(field, ...) \
-    case SHARE_##field: return &row->field;
-        SHARES(X)
-#undef X
-    }
-    return NULL;
+    return (const sl_share *)(const void *)((const char *)row + share[which].offset);
 }
 
 static bool counts(const sl_judgement *j, int which) {
@@ -60,7 +52,7 @@ static bool counts(const sl_judgement *j, int which) {
 }
 
 /* The share of one seed. Every problem is judged once by each, so each has as many that count. */
-static double seed_share(const sl_commands__report *r, int which, int seed) {
+static double seed_share(const sl_report_evaluation *r, int which, int seed) {
     const sl_share *all = share_of(&r->summary->row[0], which);
     const int seeds = r->summary->seeds;
     int64_t hits = 0;
@@ -83,12 +75,12 @@ static void add_share_json(sl_str *s, const char *name, const sl_share *x) {
 }
 
 /* Members of a row's object; of the first row also each seed's share. */
-static void add_row_json(sl_str *s, const sl_commands__report *r, const sl_eval_row *row) {
+static void add_row_json(sl_str *s, const sl_report_evaluation *r, const sl_eval_row *row) {
     const bool all = row == &r->summary->row[0];
     sl_io_json_add_int(s, "problems", row->problems);
     for (int i = 0; i < SHARE_COUNT; i++) {
         const sl_share *x = share_of(row, i);
-        add_share_json(s, share_name[i], x);
+        add_share_json(s, share[i].name, x);
         if (all) {
             sl_io_json_open(s, "seeds", '[');
             for (int k = 0; k < r->summary->seeds; k++)
@@ -99,12 +91,12 @@ static void add_row_json(sl_str *s, const sl_commands__report *r, const sl_eval_
     }
 }
 
-static void add_problems_json(sl_str *s, const sl_commands__problems *p) {
+static void add_problems_json(sl_str *s, const sl_report_evaluation *r) {
     sl_io_json_open(s, "problems", '{');
-    sl_io_json_add_text(s, "name", p->source.name);
-    sl_io_json_add_int(s, "count", p->source.count);
-    sl_io_json_add_int(s, "skipped", p->skipped);
-    sl_io_json_add_text(s, "hash", p->hash);
+    sl_io_json_add_text(s, "name", r->source->name);
+    sl_io_json_add_int(s, "count", r->source->count);
+    sl_io_json_add_int(s, "skipped", r->skipped);
+    sl_io_json_add_text(s, "hash", r->hash);
     sl_io_json_close(s, '}');
 }
 
@@ -116,7 +108,7 @@ static void add_samples_json(sl_str *s, const sl_eval_summary *m) {
     sl_io_json_close(s, '}');
 }
 
-static void add_groups_json(sl_str *s, const sl_commands__report *r) {
+static void add_groups_json(sl_str *s, const sl_report_evaluation *r) {
     sl_io_json_open(s, "groups", '[');
     for (int i = 1; i < r->summary->rows; i++) {
         const sl_eval_row *row = &r->summary->row[i];
@@ -149,18 +141,12 @@ static void add_budgets_json(sl_str *s, const sl_eval_summary *m) {
     sl_io_json_close(s, ']');
 }
 
-void sl_commands__report_json(sl_str *s, const sl_commands__report *r) {
+void sl_report_evaluation_json(sl_str *s, const sl_report_evaluation *r) {
     const sl_eval_summary *m = r->summary;
-    if (r->model) {
-        sl_io_json_open(s, "model", '{');
-        sl_commands__model_json(s, r->model);
-        sl_io_json_close(s, '}');
-    } else {
-        sl_io_json_add_null(s, "model");
-    }
+    sl_report__model_member(s, r->model);
     sl_io_json_add_text(s, "search", r->search);
     sl_io_json_add_text(s, "source", sl_eval_candidates_name(r->candidates));
-    add_problems_json(s, r->problems);
+    add_problems_json(s, r);
     sl_io_json_add_int(s, "seeds", m->seeds);
     sl_io_json_add_int(s, "judgements", m->judgements);
     sl_io_json_add_int(s, "resumed", m->resumed);
@@ -184,12 +170,12 @@ void sl_commands__report_json(sl_str *s, const sl_commands__report *r) {
 
 /* ---------------------------------------------------------------- for people ---------------- */
 
-static void add_share_line(sl_str *s, const sl_commands__report *r, int which) {
+static void add_share_line(sl_str *s, const sl_report_evaluation *r, int which) {
     enum { SEEDS_SHOWN = 5 };
     const sl_share *x = share_of(&r->summary->row[0], which);
     const int seeds = r->summary->seeds;
     if (x->n == 0) return; // no truth is known
-    sl_str_addf(s, "  %-19s %6.4f   %6.4f .. %6.4f  ", share_label[which], x->share, x->wilson.lo,
+    sl_str_addf(s, "  %-19s %6.4f   %6.4f .. %6.4f  ", share[which].label, x->share, x->wilson.lo,
                 x->wilson.hi);
     for (int k = 0; k < SL_MIN(seeds, SEEDS_SHOWN); k++)
         sl_str_addf(s, " %6.4f", seed_share(r, which, k));
@@ -197,29 +183,27 @@ static void add_share_line(sl_str *s, const sl_commands__report *r, int which) {
     sl_str_add_char(s, '\n');
 }
 
-static void add_head(sl_str *s, const sl_commands__report *r) {
+static void add_head(sl_str *s, const sl_report_evaluation *r) {
     char a[32], b[32];
     const sl_eval_summary *m = r->summary;
-    if (r->search && strcmp(r->search, "model") != 0)
-        sl_commands__line(s, "search", "%s", r->search);
+    if (r->search && strcmp(r->search, "model") != 0) sl_report_line(s, "search", "%s", r->search);
     if (r->model)
-        sl_commands__line(s, "model", "%s, %s parameters", sl_infer_about(r->model)->path,
-                          sl_group_digits(a, sl_infer_about(r->model)->model->count));
+        sl_report_line(s, "model", "%s, %s parameters", sl_infer_about(r->model)->path,
+                       sl_group_digits(a, sl_infer_about(r->model)->model->count));
     if (r->candidates != SL_EVAL_CANDIDATES_MODEL)
-        sl_commands__line(s, "source", "%s: %s", sl_eval_candidates_name(r->candidates),
-                          sl_eval_candidates_text(r->candidates));
-    sl_commands__line(s, "problems", "%s of %s, %d seed%s from %lld on",
-                      sl_group_digits(b, r->problems->source.count), r->problems->source.name,
-                      m->seeds, m->seeds == 1 ? "" : "s", (long long)r->seed);
-    if (r->problems->skipped > 0)
-        sl_commands__line(s, "left out", "%d, of too many variables or without values",
-                          r->problems->skipped);
+        sl_report_line(s, "source", "%s: %s", sl_eval_candidates_name(r->candidates),
+                       sl_eval_candidates_text(r->candidates));
+    sl_report_line(s, "problems", "%s of %s, %d seed%s starting at %lld",
+                   sl_group_digits(b, r->source->count), r->source->name, m->seeds,
+                   m->seeds == 1 ? "" : "s", (long long)r->seed);
+    if (r->skipped > 0)
+        sl_report_line(s, "skipped", "%d with too many variables or without values", r->skipped);
     if (m->resumed > 0)
-        sl_commands__line(s, "resumed", "%s of %s judgements were made before",
-                          sl_group_digits(a, m->resumed), sl_group_digits(b, m->judgements));
+        sl_report_line(s, "resumed", "%s of %s judgements were made by an earlier run",
+                       sl_group_digits(a, m->resumed), sl_group_digits(b, m->judgements));
     if (m->cut > 0)
-        sl_commands__line(s, "cut", "%s of %s judgements, at %g s", sl_group_digits(a, m->cut),
-                          sl_group_digits(b, m->judgements), r->timeout);
+        sl_report_line(s, "timed out", "%s of %s judgements, at %g s", sl_group_digits(a, m->cut),
+                       sl_group_digits(b, m->judgements), r->timeout);
 }
 
 /* The reasons that came up, the most frequent ones first. */
@@ -243,16 +227,15 @@ static void add_invalid(sl_str *s, const sl_eval_summary *m) {
 static void add_figures(sl_str *s, const sl_eval_summary *m) {
     sl_str_add_char(s, '\n');
     if (!isnan(m->loss))
-        sl_commands__line(s, "loss", "%.3f nats per expression (give or take %.3f), %.4f per token",
-                          m->loss, m->loss_error, m->loss_token);
+        sl_report_line(s, "loss", "%.3f +- %.3f nats per expression, %.4f per token", m->loss,
+                       m->loss_error, m->loss_token);
     if (!isnan(m->invalid[SL_TOKEN_FINE])) { // there are samples
-        sl_commands__line(s, "distinct", "%.1f expressions among the samples of a problem",
-                          m->distinct);
+        sl_report_line(s, "distinct", "%.1f expressions among the samples of a problem",
+                       m->distinct);
         add_invalid(s, m);
     }
-    sl_commands__line(s, "time",
-                      "%.3f s a problem, %.3f in the middle, %.3f at most; %.1f s in all",
-                      m->seconds_mean, m->seconds_median, m->seconds_most, m->seconds);
+    sl_report_line(s, "time", "%.3f s per problem (median %.3f, maximum %.3f), %.1f s in total",
+                   m->seconds_mean, m->seconds_median, m->seconds_most, m->seconds);
 }
 
 static void add_groups(sl_str *s, const sl_eval_summary *m) {
@@ -280,7 +263,7 @@ static void add_groups(sl_str *s, const sl_eval_summary *m) {
 
 static void add_budgets(sl_str *s, const sl_eval_summary *m) {
     if (m->budgets == 0 || m->budget[0].right.n == 0) return;
-    sl_str_addf(s, "\n  %-19s %6s   %-18s %10s %8s\n", "seconds a problem", "share",
+    sl_str_addf(s, "\n  %-19s %6s   %-18s %10s %8s\n", "seconds per problem", "share",
                 "95 % interval", "recovered", "wrong");
     for (int i = 0; i < m->budgets; i++) {
         const sl_eval_budget *b = &m->budget[i];
@@ -291,7 +274,7 @@ static void add_budgets(sl_str *s, const sl_eval_summary *m) {
     }
 }
 
-void sl_commands__report_table(sl_str *s, const sl_commands__report *r) {
+void sl_report_evaluation_table(sl_str *s, const sl_report_evaluation *r) {
     add_head(s, r);
     sl_str_addf(s, "\n  %-19s %6s   %-18s %s\n", "", "share", "95 % interval", "each seed");
     for (int i = 0; i < SHARE_COUNT; i++) add_share_line(s, r, i);
@@ -327,8 +310,8 @@ static void add_prediction(sl_str *s, const sl_eval_problem *p, const sl_judgeme
     sl_str_add_char(s, '\n');
 }
 
-sl_status sl_commands__predictions_write(sl_file **file, const sl_commands__report *r) {
-    const sl_eval_source *source = &r->problems->source;
+sl_status sl_report_write_predictions(sl_file **file, const sl_report_evaluation *r) {
+    const sl_eval_source *source = r->source;
     sl_arena arena = { 0 };
     sl_str line = { 0 };
     sl_status st;

@@ -1,9 +1,9 @@
-/* discover_json - what was found as members of an object, in full precision. The shape is described
- * in docs/formats.md. */
+/* discovery_json - what was found as members of an object, in full precision. The shape is
+ * described in docs/formats.md. */
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "report/discovery_impl.h"
 
 /* A cell of an R2 or a time that is not known is null: sl_io_json_add_real sees to that. */
 static sl_status add_constants(sl_str *s, const sl_candidate *c, const sl_units *units) {
@@ -11,7 +11,7 @@ static sl_status add_constants(sl_str *s, const sl_candidate *c, const sl_units 
     sl_arena scratch = { 0 };
     sl_status st = SL_OK;
     const bool known = units && c->params > 0 && c->params <= SL_FIT_MAX_PARAMS;
-    if (known) st = sl_commands__constant_units(&d, &scratch, c, units);
+    if (known) st = sl_report__constant_units(&d, &scratch, c, units);
     sl_arena_clear(&scratch);
     SL_TRY(st);
     sl_io_json_open(s, "constants", '[');
@@ -60,7 +60,7 @@ static sl_status add_text(sl_str *s, const char *name, const sl_candidate *c, sl
     return st;
 }
 
-bool sl_commands__can_print(const sl_candidate *c) {
+bool sl_report__can_print(const sl_candidate *c) {
     for (int i = 0; i < c->params; i++)
         if (!isfinite(c->value[i])) return false;
     return c->expr != NULL;
@@ -98,7 +98,7 @@ static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
     if (c->state == SL_CANDIDATE_INVALID)
         sl_io_json_add_text(s, "reason", sl_token_reason_name(c->reason));
     if (c->state == SL_CANDIDATE_DUPLICATE) sl_io_json_add_int(s, "same_as", c->same_as + 1);
-    if (sl_commands__can_print(c)) SL_TRY(add_texts(s, c, names));
+    if (sl_report__can_print(c)) SL_TRY(add_texts(s, c, names));
     if (c->tokens) SL_TRY(add_tokens(s, c));
     SL_TRY(add_figures(s, c, units));
     sl_io_json_add_bool(s, "front", c->front);
@@ -171,9 +171,9 @@ static void add_search(sl_str *s, const sl_discovery *d) {
     sl_io_json_close(s, '}');
 }
 
-sl_status sl_commands__found_json(sl_str *s, const sl_discovery *d, const sl_names *names,
-                                  const sl_units *units, int64_t top) {
-    const char *cut = sl_commands__cut_name(d->cut);
+sl_status sl_report_candidates_json(sl_str *s, const sl_discovery *d, const sl_names *names,
+                                    const sl_units *units, int64_t top) {
+    const char *cut = sl_discover_cut_name(d->cut);
     sl_io_json_add_text(s, "cut", *cut ? cut : NULL);
     sl_io_json_add_bool(s, "within_noise", d->within_noise);
     sl_io_json_open(s, "candidates", '[');
@@ -191,7 +191,7 @@ sl_status sl_commands__found_json(sl_str *s, const sl_discovery *d, const sl_nam
 }
 
 /* Names as the file has them: sl_io_json_add_text makes any bytes a text. */
-static void add_data(sl_str *s, const sl_commands__finding *f) {
+static void add_data(sl_str *s, const sl_report_discovery *f) {
     const sl_table *t = f->table;
     sl_io_json_open(s, "data", '{');
     sl_io_json_add_text(s, "file", f->file);
@@ -217,32 +217,26 @@ static void add_data(sl_str *s, const sl_commands__finding *f) {
 }
 
 /* The best one also stands alone, for who wants nothing else. */
-static sl_status add_best(sl_str *s, const sl_commands__finding *f, const sl_names *names) {
-    if (f->found->ranked == 0) {
+static sl_status add_best(sl_str *s, const sl_report_discovery *f, const sl_names *names) {
+    if (f->discovery->ranked == 0) {
         sl_io_json_add_null(s, "formula");
         sl_io_json_add_null(s, "r2");
         return SL_OK;
     }
-    SL_TRY(add_text(s, "formula", &f->found->candidate[0], SL_FORMAT_INFIX, names));
-    sl_io_json_add_real(s, "r2", f->found->candidate[0].r2);
+    SL_TRY(add_text(s, "formula", &f->discovery->candidate[0], SL_FORMAT_INFIX, names));
+    sl_io_json_add_real(s, "r2", f->discovery->candidate[0].r2);
     return SL_OK;
 }
 
-sl_status sl_commands__finding_json(sl_str *s, const sl_commands__finding *f) {
-    if (f->model) {
-        sl_io_json_open(s, "model", '{');
-        sl_commands__model_json(s, f->model);
-        sl_io_json_close(s, '}');
-    } else {
-        sl_io_json_add_null(s, "model");
-    }
-    if (!f->found) {
+sl_status sl_report_discovery_json(sl_str *s, const sl_report_discovery *f) {
+    sl_report__model_member(s, f->model);
+    if (!f->discovery) {
         sl_io_json_add_null(s, "formula");
         sl_io_json_add_null(s, "r2");
-        sl_io_json_add_text(s, "cut", sl_commands__cut_name(SL_CUT_TIME));
+        sl_io_json_add_text(s, "cut", sl_discover_cut_name(SL_CUT_TIME));
         return SL_OK;
     }
     add_data(s, f);
     SL_TRY(add_best(s, f, &f->names));
-    return sl_commands__found_json(s, f->found, &f->names, f->units, f->top);
+    return sl_report_candidates_json(s, f->discovery, &f->names, f->units, f->top);
 }

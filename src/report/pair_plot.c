@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "report/report_impl.h"
 
 // two plots, or three narrow ones, side by side in 80 columns
-enum { ROWS = 12, MARGIN = 13, WIDTH = 30, WIDTH_THREE = 19, LINE_BYTES = 160 };
+enum { ROWS = 12, MARGIN = 13, WIDTH = 30, WIDTH_THREE = 19 };
 
 /* How y is placed: height(y) in [low, high]. */
 typedef struct axis {
@@ -108,10 +108,11 @@ static void fill(plot *g, const axis *a, const sl_pair *p, int column, int width
 
 /* ---------------------------------------------------------------- lines --------------------- */
 
-/* Appends a line without the blanks at its end. */
-static void add_line(sl_str *s, const char *line, int n) {
-    while (n > 0 && line[n - 1] == ' ') n--;
-    sl_str_add_bytes(s, line, (size_t)n);
+/* Ends a line, without the blanks at its end. */
+static void end_line(sl_str *s) {
+    size_t n = s->len;
+    while (n > 0 && s->text[n - 1] == ' ') n--;
+    sl_str_truncate(s, n);
     sl_str_add_char(s, '\n');
 }
 
@@ -123,42 +124,36 @@ static void end_label(char out[16], const axis *a, bool top, bool negative) {
 }
 
 static void add_rows(sl_str *s, const plot *g, int plots, int width, const axis *a, bool negative) {
-    char line[LINE_BYTES], label[16];
+    char label[16];
     for (int r = 0; r < ROWS; r++) {
         sl_snprintf(label, sizeof label, "%s", r == ROWS / 2 ? "y" : "");
         if (r == 0 || r == ROWS - 1) end_label(label, a, r == 0, negative);
-        int n = sl_snprintf(line, sizeof line, "%*s ", MARGIN, label);
+        sl_str_addf(s, "%*s ", MARGIN, label);
         for (int i = 0; i < plots; i++)
-            n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s|%.*s", i > 0 ? "   " : "",
-                             width, g[i].cell[r]);
-        add_line(s, line, n);
+            sl_str_addf(s, "%s|%.*s", i > 0 ? "   " : "", width, g[i].cell[r]);
+        end_line(s);
     }
 }
 
 /* The lower frame, and below it the ends and the name of x. */
 static void add_feet(sl_str *s, const plot *g, int plots, int width) {
-    char line[LINE_BYTES], low[16], high[16], name[16];
+    char low[16], high[16], name[16];
     static const char dashes[] = "------------------------------";
-    int n = sl_snprintf(line, sizeof line, "%*s ", MARGIN, "");
-    for (int i = 0; i < plots; i++)
-        n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s+%.*s", i > 0 ? "   " : "", width,
-                         dashes);
-    add_line(s, line, n);
-
-    n = sl_snprintf(line, sizeof line, "%*s ", MARGIN, "");
+    sl_str_addf(s, "%*s ", MARGIN, "");
+    for (int i = 0; i < plots; i++) sl_str_addf(s, "%s+%.*s", i > 0 ? "   " : "", width, dashes);
+    sl_str_addf(s, "\n%*s ", MARGIN, "");
     for (int i = 0; i < plots; i++) {
         sl_snprintf(low, sizeof low, "%.3g", g[i].low);
         sl_snprintf(high, sizeof high, "%.3g", g[i].high);
-        sl_snprintf(name, sizeof name, "x%d", g[i].column + 1);
-        int before = (width - (int)strlen(name)) / 2;
-        n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s%-*s%-*s%*s", i > 0 ? "    " : " ",
-                         before, low, (int)strlen(name), name, width - before - (int)strlen(name),
-                         high);
+        const int n = sl_snprintf(name, sizeof name, "x%d", g[i].column + 1),
+                  left = (width - n) / 2;
+        sl_str_addf(s, "%s%-*s%s%*s", i > 0 ? "    " : " ", left, low, name, width - left - n,
+                    high);
     }
-    add_line(s, line, n);
+    end_line(s);
 }
 
-sl_status sl_commands__plot(sl_str *s, sl_arena *scratch, const sl_pair *p) {
+sl_status sl_report__pair_plot(sl_str *s, sl_arena *scratch, const sl_pair *p) {
     plot g[SL_UNIVERSE_MAX_VARS];
     int used[SL_UNIVERSE_MAX_VARS], plots = 0;
     axis a;

@@ -1,10 +1,10 @@
-/* discover_paste - the best formula alone, in full precision, as other programs read it.
+/* discovery_paste - the best formula alone, in full precision, as other programs read it.
  *
  * Columns keep their names where the language has such names. Where it has not, they are x1, x2,
  * ..., and comments before the formula say which is which; LaTeX takes any name. */
 #include <string.h>
 
-#include "commands/commands.h"
+#include "report/discovery_impl.h"
 
 /* What begins a comment to the end of the line; NULL: none is needed. */
 static const char *comment_of(sl_format format) {
@@ -38,9 +38,9 @@ static sl_status add_comments(sl_str *s, const sl_candidate *c, sl_format format
     return st;
 }
 
-sl_status sl_commands__finding_paste(sl_str *s, const sl_commands__finding *f, sl_format format) {
-    if (!f->found || f->found->ranked == 0) return SL_OK; // a note says why
-    const sl_candidate *best = &f->found->candidate[0];
+sl_status sl_report_discovery_paste(sl_str *s, const sl_report_discovery *f, sl_format format) {
+    if (!f->discovery || f->discovery->ranked == 0) return SL_OK; // a note says why
+    const sl_candidate *best = &f->discovery->candidate[0];
     if (comment_of(format)) SL_TRY(add_comments(s, best, format, &f->names));
     SL_TRY(sl_discover_candidate_print(s, best, format, &f->names));
     sl_str_add_char(s, '\n');

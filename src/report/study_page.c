@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/study_impl.h"
-#include "num/num.h"
+#include "report/report_impl.h"
 
 /* ---------------------------------------------------------------- small parts --------------- */
 
@@ -286,7 +285,7 @@ static sl_status add_costs(sl_report_input *out, sl_arena *a, const sl_study *s,
                                                .executed = sum[c].executed,
                                                .share = c == COST_EVALUATE || isnan(peak)
                                                             ? NAN
-                                                            : sl_commands__peak_share(rate, peak) };
+                                                            : sl_report_peak_share(rate, peak) };
     }
     out->costs = to;
     return SL_OK;
@@ -294,53 +293,29 @@ static sl_status add_costs(sl_report_input *out, sl_arena *a, const sl_study *s,
 
 /* ---------------------------------------------------------------- all of it ----------------- */
 
-static sl_status add_unfinished(sl_report_input *out, sl_arena *a,
-                                const sl_commands__study_context *s, const sl_study *study) {
-    sl_commands__tally t;
-    char text[160];
-    if (study->complete) return SL_OK;
-    SL_TRY(sl_commands__study_tally(&t, s, study));
-    sl_snprintf(text, sizeof text, "%d of %d runs and %d of %d evaluations are done", t.finished,
-                t.runs, t.evaluated, t.evaluations);
-    out->unfinished = sl_arena_text(a, text, strlen(text));
-    return out->unfinished ? SL_OK : sl_fail(SL_ENOMEM, "no memory for the report");
-}
-
-/* Where the study was named by its folder, "study run" with it would find all done. */
-static void add_command(sl_str *to, const sl_commands__study_context *s) {
-    sl_str name = { 0 };
-    const bool folder = strcmp(s->named, s->dir) == 0;
-    sl_str_addf(&name, "%s%s", s->named, folder ? "/plan.json" : "");
-    sl_str_add(to, "symlaw study run ");
-    sl_commands__add_word(to, sl_str_text(&name));
-    if (folder) {
-        sl_str_truncate(&name, 0);
-        sl_str_addf(&name, "runs/%s-again", s->plan->name);
-        sl_str_add(to, " --out ");
-        sl_commands__add_word(to, sl_str_text(&name));
-    }
-    to->failed = to->failed || name.failed;
-    sl_str_clear(&name);
-}
-
-sl_status sl_commands__study_page(sl_report_input *out, sl_arena *a,
-                                  const sl_commands__study_context *s, const sl_study *study,
-                                  const sl_laws *laws, double peak) {
-    sl_str command = { 0 };
+sl_status sl_report_study(sl_report_input *out, sl_arena *a, const sl_study *study,
+                          const sl_laws *laws, double peak) {
     *out = (sl_report_input){ .title = study->plan->name,
                               .subtitle = study->plan->about,
                               .laws = laws,
                               .plan = study->plan->text };
-    add_command(&command, s);
-    out->command = command.failed ? NULL : sl_arena_text(a, command.text, command.len);
-    sl_str_clear(&command);
-    if (!out->command) return sl_fail(SL_ENOMEM, "no memory for the report");
-    SL_TRY(add_unfinished(out, a, s, study));
     SL_TRY(add_curves(out, a, study));
     SL_TRY(add_baselines(out, a, study, peak));
     SL_TRY(add_others(out, a, study));
     SL_TRY(add_origins(out, a, study));
     SL_TRY(add_failures(out, a, study));
-    SL_TRY(add_costs(out, a, study, peak));
-    return sl_commands__study_problems(out, a, s, study);
+    return add_costs(out, a, study, peak);
+}
+
+void sl_report_costs_table(sl_str *s, const sl_report_input *in) {
+    char a[32], b[32];
+    sl_str_add(s, "\n  phase       runs    time of runs        CPU      FLOPs  share of sgemm\n");
+    for (int i = 0; i < in->n_costs; i++) {
+        const sl_report_cost *c = &in->costs[i];
+        sl_str_addf(s, "  %-10s %5lld %15s %10s", c->phase, (long long)c->runs,
+                    sl_report_duration(a, c->seconds), sl_report_duration(b, c->cpu_seconds));
+        if (!isnan(c->flops)) sl_str_addf(s, " %10.3g", c->flops);
+        if (!isnan(c->share)) sl_str_addf(s, " %15.2f", c->share);
+        sl_str_add_char(s, '\n');
+    }
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "commands/commands.h"
+#include "report/report_impl.h"
 
 static void add_name(sl_str *s, const char *name) { sl_str_addf(s, "  %-11s ", name); }
 
@@ -106,8 +106,7 @@ static void add_data(sl_str *s, const sl_pairs *pairs, const sl_pair *p) {
     }
 }
 
-sl_status sl_commands__pretty(sl_str *s, sl_arena *scratch, const sl_pairs *pairs,
-                              const sl_pair *p) {
+sl_status sl_report_pair(sl_str *s, sl_arena *scratch, const sl_pairs *pairs, const sl_pair *p) {
     sl_str_addf(s, "%s/%lld\n", sl_pairs_split_name(p->split), (long long)p->index);
     SL_TRY(add_expr(s, "latex", SL_FORMAT_LATEX, p->expr));
     SL_TRY(add_expr(s, "infix", SL_FORMAT_INFIX, p->expr));
@@ -116,5 +115,5 @@ sl_status sl_commands__pretty(sl_str *s, sl_arena *scratch, const sl_pairs *pair
     add_tokens(s, p);
     add_data(s, pairs, p);
     sl_str_add_char(s, '\n');
-    return sl_commands__plot(s, scratch, p);
+    return sl_report__pair_plot(s, scratch, p);
 }

@@ -3,23 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/study_impl.h"
+#include "report/report_impl.h"
 
-enum { SHOWN = 3, LOOKED_AT = 200, LINE_BYTES = 1 << 20 }; // of each kind; problems; of a journal
-
-/* ---------------------------------------------------------------- the best run -------------- */
-
-int sl_commands__study_best(const sl_study *s) {
-    int best = -1;
-    for (int r = 0; r < s->runs; r++) {
-        const sl_study_run *run = &s->run[r];
-        if (!run->scale || !run->trained || !run->result.checkpoint ||
-            isnan(run->result.loss_valid))
-            continue;
-        if (best < 0 || run->result.loss_valid < s->run[best].result.loss_valid) best = r;
-    }
-    return best;
-}
+enum { SHOWN = 3, LINE_BYTES = 1 << 20 }; // of each kind; of a journal
 
 /* ---------------------------------------------------------------- judgements ---------------- */
 
@@ -36,7 +22,7 @@ static sl_status take_judgement(found *to, sl_arena *a, const sl_json *j) {
     const int64_t i = sl_io_json_get_int(j, "problem", -1);
     const sl_verdict v = sl_eval_verdict_find(sl_io_json_get_text(j, "verdict", ""));
     const char *expr = sl_io_json_get_text(j, "expr", "");
-    if (i < 0 || i >= LOOKED_AT || v == SL_VERDICT_COUNT || !*expr) return SL_OK;
+    if (i < 0 || i >= SL_REPORT_PROBLEMS || v == SL_VERDICT_COUNT || !*expr) return SL_OK;
     const char *copy = sl_arena_text(a, expr, strlen(expr));
     if (!copy) return sl_fail_memory(strlen(expr) + 1, 1, "the report");
     to[i] = (found){ .there = true,
@@ -116,7 +102,7 @@ static sl_status choose(sl_report_problem *to, int *n, sl_arena *a, const sl_eva
     int64_t best[SHOWN];
     uint32_t length[SHOWN] = { 0 };
     int chosen = 0;
-    for (int64_t i = 0; i < source->count && i < LOOKED_AT; i++) {
+    for (int64_t i = 0; i < source->count && i < SL_REPORT_PROBLEMS; i++) {
         sl_eval_problem p;
         if (!f[i].there || f[i].solved != solved) continue;
         const size_t mark = sl_arena_mark(a);
@@ -145,58 +131,17 @@ static sl_status choose(sl_report_problem *to, int *n, sl_arena *a, const sl_eva
     return SL_OK;
 }
 
-/* The test problems of a model, as the command eval opens them. */
-static sl_status open_problems(sl_commands__problems *out, sl_infer **model,
-                               const sl_commands__study_context *s, const char *folder) {
-    static const char options[] = "{\"split\":\"test\",\"limit\":200}";
-    const symlaw_command_info *info = &sl_commands__eval.info;
-    sl_json *given = NULL;
-    sl_commands__run run = { .info = info, .listener = s->run->listener };
-    sl_status st;
-    run.values = sl_calloc((size_t)info->n_options, sizeof *run.values);
-    if (!run.values) return sl_fail_memory((size_t)info->n_options, sizeof *run.values, "options");
-    SL_GO(sl_io_json_parse(&given, options, sizeof options - 1));
-    SL_GO(sl_commands__options_read(run.values, info, given));
-    SL_GO(sl_infer_open(model, folder));
-    st = sl_commands__problems_open(out, &run, sl_infer_about(*model), false);
-done:
-    sl_arena_clear(&run.arena);
-    sl_free(run.values);
-    sl_io_json_free(given);
-    return st;
-}
-
-sl_status sl_commands__study_problems(sl_report_input *out, sl_arena *a,
-                                      const sl_commands__study_context *s, const sl_study *study) {
-    const int best = sl_commands__study_best(study);
-    if (best < 0 || !study->run[best].eval[SL_STUDY_SET_TEST].there) return SL_OK;
-    sl_commands__problems problems = { 0 };
-    sl_infer *model = NULL;
-    sl_str path = { 0 };
+sl_status sl_report_study_problems(sl_report_input *out, sl_arena *a, const sl_eval_source *source,
+                                   const char *judgements) {
     sl_report_problem *to = sl_arena_alloc(a, 2 * SHOWN * sizeof *to);
-    found *f = sl_arena_alloc(a, LOOKED_AT * sizeof *f);
+    found *f = sl_arena_alloc(a, SL_REPORT_PROBLEMS * sizeof *f);
+    int n = 0;
     if (!to || !f) return sl_fail(SL_ENOMEM, "no memory for the report");
-    memset(f, 0, LOOKED_AT * sizeof *f);
-
-    sl_str_addf(&path, "%s/runs/%s", study->dir, study->run[best].id);
-    sl_status st = sl_str_status(&path);
-    if (st == SL_OK) st = open_problems(&problems, &model, s, path.text);
-    sl_str_add(&path, "/eval-test.jsonl");
-    if (st == SL_OK) st = sl_str_status(&path);
-    if (st == SL_OK) st = read_judgements(f, a, path.text);
-    for (int solved = 1; solved >= 0 && st == SL_OK; solved--)
-        st = choose(to, &out->n_problems, a, &problems.source, f, solved);
-    // a model or a file of judgements that is lost or damaged takes the examples, not the report
-    if (st != SL_OK && st != SL_ENOMEM && st != SL_ECANCEL) {
-        sl_commands__note(&s->run->listener,
-                          "the report shows no solved and missed problems: %.300s",
-                          sl_last_error());
-        out->n_problems = 0;
-        st = SL_OK;
-    }
+    memset(f, 0, SL_REPORT_PROBLEMS * sizeof *f);
+    SL_TRY(read_judgements(f, a, judgements));
+    SL_TRY(choose(to, &n, a, source, f, true));
+    SL_TRY(choose(to, &n, a, source, f, false));
     out->problems = to;
-    sl_commands__problems_clear(&problems);
-    sl_infer_close(model);
-    sl_str_clear(&path);
-    return st;
+    out->n_problems = n;
+    return SL_OK;
 }

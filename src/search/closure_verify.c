@@ -1,9 +1,9 @@
-/* closure_settle - a choice of atoms that leaves nothing of the lead becomes a formula.
+/* closure_verify - from a choice of atoms whose lead is in the span to a formula.
  *
- * The coefficients are solved for on most rows and accepted on those held out: with many columns,
- * half of what fits the former alone is false. Columns are then left out one by one as long as the
- * formula holds, so that factors which N and D have in common go, and so does what a shape has
- * beyond the formula. */
+ * Coefficients are solved for on most rows and must hold on the held-out rows: with many columns,
+ * half of the choices that fit the former alone are false. Columns are then dropped one by one
+ * while the formula holds. That removes common factors of N and D, and products of the shape that
+ * the formula does not have. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 enum { ROWS = SL_CLOSURE__ROWS, COLUMNS = SL_CLOSURE__COLUMNS };
 
 static const double TOLERANCE = 1e-8; // of y
-static const double CANCELLED = 1e-7; // a D that is less of its terms is rounding
+static const double CANCELLED = 1e-7; // a D smaller than this part of its terms is rounding
 
 typedef struct equation {
     const sl_closure *c;
@@ -21,7 +21,7 @@ typedef struct equation {
     int columns;
     const sl_search__closure_atom *curve; // NULL: none
     double constant;
-    sl_search__closure_bent bent;
+    sl_search__closure_override override;
     double target[ROWS], value[COLUMNS][ROWS];
     double coefficient[COLUMNS];
 } equation;
@@ -30,15 +30,16 @@ typedef struct equation {
 
 static void evaluate(equation *s) {
     const sl_closure *c = s->c;
-    const sl_search__closure_bent *bent = s->curve ? &s->bent : NULL;
+    const sl_search__closure_override *override = s->curve ? &s->override : NULL;
     if (s->curve) {
-        s->bent.part = s->curve->part[0], s->bent.parts = s->curve->parts;
-        if (!sl_search__closure_bend(s->bent.value, c, &c->curve[s->curve->curve], s->constant))
-            s->columns = 0; // then nothing holds
+        s->override.part = s->curve->part[0], s->override.parts = s->curve->parts;
+        if (!sl_search__closure_curve_values(s->override.value, c, &c->curve[s->curve->curve],
+                                             s->constant))
+            s->columns = 0; // then `holds` fails
     }
-    sl_search__closure_evaluate(s->target, c, s->lead, bent, c->rows);
+    sl_search__closure_evaluate(s->target, c, s->lead, override, c->rows);
     for (int k = 0; k < s->columns; k++)
-        sl_search__closure_evaluate(s->value[k], c, s->column[k], bent, c->rows);
+        sl_search__closure_evaluate(s->value[k], c, s->column[k], override, c->rows);
 }
 
 static sl_status solve(equation *s, const bool *use, sl_arena *scratch) {
@@ -60,7 +61,7 @@ static bool holds(const equation *s) {
     for (int r = 0; r < s->c->rows; r++) {
         double sum = 0, below = s->target[r], size = fabs(s->target[r]);
         for (int k = 0; k < s->columns; k++) {
-            // the sign of columns of D: all of y D on one side
+            // columns of D count with the opposite sign: all of y D is on one side
             double v = s->coefficient[k] * s->value[k][r];
             sum += v;
             if (s->column[k].below) below -= v, size += fabs(v);
@@ -112,7 +113,7 @@ static sl_status polish(equation *s, bool *use, sl_arena *scratch) {
 
 /* ---------------------------------------------------------------- formulas ------------------ */
 
-static const sl_node *write_column(sl_write *w, const equation *s, const sl_node *e,
+static const sl_node *write_column(sl_writer *w, const equation *s, const sl_node *e,
                                    sl_search__closure_column k, const sl_node *inside) {
     for (int i = 0; i < SL_CLOSURE__SLOTS; i++) {
         if (k.part[i] < 0) continue;
@@ -120,33 +121,33 @@ static const sl_node *write_column(sl_write *w, const equation *s, const sl_node
         for (int n = 0; s->curve && n < s->curve->parts; n++)
             if (k.part[i] == s->curve->part[n])
                 part = sl_search__closure_write_curve(w, &s->c->curve[s->curve->curve], n, inside);
-        e = sl_search_write_times(w, e, part);
+        e = sl_search__write_times(w, e, part);
     }
     return e;
 }
 
 static sl_status offer(bool *kept, sl_closure *c, const equation *s, int level) {
-    sl_write w = { .arena = &c->arena };
-    const sl_node *inside = s->curve ? sl_search_write_constant(&w, s->constant) : NULL,
+    sl_writer w = { .arena = &c->arena };
+    const sl_node *inside = s->curve ? sl_search__write_constant(&w, s->constant) : NULL,
                   *above = NULL;
-    const sl_node *below = write_column(&w, s, sl_search_write_int(&w, 1), s->lead, inside);
+    const sl_node *below = write_column(&w, s, sl_search__write_int(&w, 1), s->lead, inside);
     for (int k = 0; k < s->columns; k++) {
         if (s->coefficient[k] == 0) continue;
         double coefficient = s->column[k].below ? -s->coefficient[k] : s->coefficient[k];
         const sl_node *term =
-            write_column(&w, s, sl_search_write_constant(&w, coefficient), s->column[k], inside);
+            write_column(&w, s, sl_search__write_constant(&w, coefficient), s->column[k], inside);
         const sl_node **sum = s->column[k].below ? &below : &above;
-        *sum = *sum ? sl_search_write_plus(&w, *sum, term) : term;
+        *sum = *sum ? sl_search__write_plus(&w, *sum, term) : term;
     }
     *kept = false;
-    SL_TRY(sl_search_write_status(&w));
+    SL_TRY(sl_search__write_status(&w));
     if (!above || w.params > SL_FIT_MAX_PARAMS) return SL_OK;
     const sl_node *e = sl_expr_apply(&c->arena, SL_OPERATOR_DIV, above, below);
     if (!e) return sl_fail(SL_ENOMEM, "no memory for a formula of a closure");
     return sl_search__offer(kept, c->job, e, w.value, w.params, "closure", level);
 }
 
-static sl_status settle(bool *kept, equation *s, sl_closure *c, int level, sl_arena *scratch) {
+static sl_status verify(bool *kept, equation *s, sl_closure *c, int level, sl_arena *scratch) {
     bool use[COLUMNS];
     for (int k = 0; k < COLUMNS; k++) use[k] = true;
     evaluate(s);
@@ -158,7 +159,7 @@ static sl_status settle(bool *kept, equation *s, sl_closure *c, int level, sl_ar
     return holds(s) ? offer(kept, c, s, level) : SL_OK;
 }
 
-sl_status sl_search__closure_settle(bool *kept, sl_closure *c, const sl_search__closure_hit *h,
+sl_status sl_search__closure_verify(bool *kept, sl_closure *c, const sl_search__closure_hit *h,
                                     int level) {
     sl_arena scratch = { 0 };
     equation *s = sl_malloc(1, sizeof *s);
@@ -169,7 +170,7 @@ sl_status sl_search__closure_settle(bool *kept, sl_closure *c, const sl_search__
     s->columns = sl_search__closure_all_columns(s->column, c, &h->choice);
     s->curve = sl_search__closure_curve_of(c, &h->choice);
     s->constant = h->constant;
-    sl_status st = settle(kept, s, c, level, &scratch);
+    sl_status st = verify(kept, s, c, level, &scratch);
     sl_arena_clear(&scratch);
     sl_free(s);
     return st;

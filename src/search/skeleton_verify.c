@@ -1,14 +1,13 @@
-/* skeleton_settle - from hits to formulas: fit, thin out, offer.
+/* skeleton_verify - from hits to formulas: fit, drop columns, offer.
  *
- * A skeleton that holds has more columns than the formula: those that are nowhere seen beside y go
- * first, then others one by one as long as the formula holds in every row.
+ * A matching skeleton has more columns than the formula: those below rounding in all rows are
+ * dropped first, then others one by one while the formula holds in every row.
  *
- * A dozen smooth columns with free coefficients come close to many functions, so that holding to
- * ten digits says little. A formula that is meant holds as well as rounding lets it, its terms do
- * not cancel by much, and most of its coefficients are simple fractions, because they are products
- * of whole constants; the others hold exp(3), sqrt(5) or sin(2). All three are asked for. What
- * rounding lets it is told by bounds for the error of every column: divisors that nearly vanish
- * have large ones.
+ * A dozen smooth columns with free coefficients come close to many functions, so ten digits of
+ * agreement prove little. A true formula holds to within rounding, its terms do not nearly cancel,
+ * and most of its coefficients are simple fractions, because they are products of integer
+ * constants; the others hold exp(3), sqrt(5) or sin(2). All three are required. The rounding is
+ * bounded for every column: divisors that nearly vanish have large bounds.
  *
  * Where y itself is rounded, coefficients are known to few digits. Then they must become exact
  * numbers (lattice_snap.c), as most of them are. */
@@ -28,8 +27,8 @@ enum {
     OFFERS = 8,
     REAL_MAX = 6, // coefficients that are no simple fractions
 };
-/* Errors of a row, in parts of |y| and of the terms together; in parts of the bound; terms, in
- * parts of |y|. */
+/* Largest error of a row relative to |y| and the terms; relative to its bound; terms without
+ * effect, and that cancel, relative to |y|. */
 static const double TOLERANCE = 1e-13, BOUNDS = 2, UNSEEN = 1e-13, CANCELLATION = 1e4;
 /* Where y is rounded: errors of a row, in parts of half a unit of its last digit. */
 static const double ROUNDED = 1.6;
@@ -57,7 +56,7 @@ static bool same_column(const column *a, const column *b) {
     return same;
 }
 
-/* Values and bounds of a column's product; false where it is no number to calculate with. */
+/* Values and bounds of a column's product; false where it is not finite or not of moderate size. */
 static bool evaluate(column *c, const sl_skeletons *s) {
     double size = 0;
     for (int r = 0; r < s->rows; r++) {
@@ -204,8 +203,8 @@ static bool is_simple(double v) {
     return false;
 }
 
-/* Is the formula that is left one that was meant? */
-static bool is_meant(const formula *f, const bool *use) {
+/* Are the remaining coefficients those of a true formula? */
+static bool is_plausible(const formula *f, const bool *use) {
     int left = 0, real = 0;
     for (int k = 0; k < f->columns; k++) {
         if (!use[k]) continue;
@@ -244,7 +243,8 @@ static sl_status set_phase(bool *good, formula *f, column *a, int factor, int ph
     return SL_OK;
 }
 
-/* A sine and a cosine of u become one sine of u and a whole phase, where the formula holds then. */
+/* A sine and a cosine of u become one sine of u and an integer phase, where the formula holds
+ * then. */
 static sl_status join_phases(formula *f, bool *use) {
     for (int i = 0; i < f->columns; i++)
         for (int k = 0; k < f->columns && use[i]; k++) {
@@ -310,7 +310,7 @@ static sl_status check(bool *good, formula *f, bool *use, const sl_search__skele
     SL_TRY(thin_out(f, use));
     SL_TRY(fit(&worst, f, use));
     SL_TRY(join_phases(f, use));
-    *good = is_meant(f, use);
+    *good = is_plausible(f, use);
     if (*good && f->s->sigma > 0) SL_TRY(make_exact(good, f, use));
     return SL_OK;
 }
@@ -353,8 +353,8 @@ static sl_status offer(bool *kept, sl_skeletons *s, const formula *f, const bool
     return st;
 }
 
-/* Fewer constants inside first, then the order of skeletons: the same whatever thread came first.
- */
+/* Fewer constants inside first, then the order of skeletons: independent of which thread came
+ * first. */
 static int cmp_hit(const void *a, const void *b) {
     const sl_search__skeleton_hit *p = a, *q = b;
     if (p->changes != q->changes) return p->changes < q->changes ? -1 : 1;
@@ -363,7 +363,7 @@ static int cmp_hit(const void *a, const void *b) {
     return memcmp(p->change, q->change, sizeof p->change);
 }
 
-sl_status sl_search__skeleton_settle(sl_skeletons *s, sl_search__skeleton_hits *hits, int level) {
+sl_status sl_search__skeleton_verify(sl_skeletons *s, sl_search__skeleton_hits *hits, int level) {
     sl_status st = SL_OK;
     sl_arena scratch = { 0 };
     int offers = 0;

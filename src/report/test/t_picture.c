@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "discover/discover.h"
 #include "fixture/fixture.h"
 #include "plot/plot_test.h"
+#include "report/report.h"
 
 /* A problem and its discovery, made by hand. */
 typedef struct made {
@@ -13,7 +13,8 @@ typedef struct made {
     sl_problem problem;
     sl_candidate candidate[4];
     sl_discovery discovery;
-    sl_picture picture;
+    sl_report_discovery result;
+    bool html;
 } made;
 
 static double *column(sl_fixture *t, int64_t rows) {
@@ -35,7 +36,8 @@ static void make(made *m, sl_fixture *t, int inputs, int64_t rows) {
         .inputs = inputs, .rows = rows, .x = (const double *const *)m->column, .y = m->y
     };
     m->discovery = (sl_discovery){ .candidate = m->candidate, .rows_fit = rows, .seconds = 0.5 };
-    m->picture = (sl_picture){ .problem = &m->problem, .discovery = &m->discovery, .top = 10 };
+    m->result =
+        (sl_report_discovery){ .problem = &m->problem, .discovery = &m->discovery, .top = 10 };
 }
 
 static void add(made *m, const char *text, const double *value, const double *error, double r2) {
@@ -90,8 +92,8 @@ static void visit(const xml_element *e, void *payload) {
 static sl_str drawn(made *m, seen *s) {
     sl_str text = { 0 }, again = { 0 };
     *s = (seen){ 0 };
-    SL_MUST(m->t, sl_discover_picture_draw(&text, &m->picture));
-    SL_MUST(m->t, sl_discover_picture_draw(&again, &m->picture));
+    SL_MUST(m->t, sl_report_discovery_picture(&text, &m->result, m->html));
+    SL_MUST(m->t, sl_report_discovery_picture(&again, &m->result, m->html));
     assert_string_equal(text.text, again.text);
     sl_str_clear(&again);
     XML_MUST(m->t, text.text, visit, s);
@@ -112,7 +114,7 @@ static void panels_are_as_many_as_they_should_be(void **state) {
             made m;
             seen s;
             make(&m, t, inputs, 50);
-            m.picture.html = html;
+            m.html = html;
             sl_str text = drawn(&m, &s);
             assert_int_equal(s.panels, inputs);
             assert_int_equal(s.circles, 50 * inputs);
@@ -162,13 +164,13 @@ static void the_figure_says_the_formula(void **state) {
     seen s;
     make(&m, t, 1, 30);
     add(&m, "c1*x1+c2", value, NULL, 1 - 2.4e-9);
-    m.picture.names = &named;
-    m.picture.target = "T<";
-    m.picture.title = "orbits.csv";
+    m.result.names = named;
+    m.result.target = "T<";
+    m.result.file = "orbits.csv";
     sl_str text = drawn(&m, &s);
     must_have(&m, &text, ">orbits.csv</text>");
     must_have(&m, &text, ">data, 30 rows</text>");
-    must_have(&m, &text, ">T&lt; = 2*`a &amp; b` + 1, R² = 1 − 2.4·10⁻⁹</text>");
+    must_have(&m, &text, ">T&lt; = 2*`a &amp; b` + 1, 1 − R² = 2.4·10⁻⁹</text>");
     must_have(&m, &text, ">a &amp; b</text>");
     must_have(&m, &text, ">residual</text>");
     sl_str_clear(&text);
@@ -193,16 +195,16 @@ static void the_page_says_everything(void **state) {
     m.discovery.cost =
         (sl_discover_cost){ .samples = 128, .bags = 2, .distinct = 71, .refined = 9 };
     m.discovery.cost.invalid[SL_TOKEN_FINE] = 120;
-    m.picture.names = &named;
-    m.picture.target = "energy";
-    m.picture.title = "motion <1>.csv";
-    m.picture.html = true;
+    m.result.names = named;
+    m.result.target = "energy";
+    m.result.file = "motion <1>.csv";
+    m.html = true;
     sl_str text = drawn(&m, &s);
     static const char *const wanted[] = {
         "<title>motion &lt;1&gt;.csv</title>",
         "<h1>motion &lt;1&gt;.csv</h1>",
         "energy by mass and speed · 32 rows fitted, 8 rows held out",
-        "Time was up",
+        "The time limit was reached",
         "<mi>energy</mi><mo>=</mo>",
         "<mn>0.5</mn>", // for people
         "<dd>0.9876</dd>",
@@ -217,25 +219,25 @@ static void the_page_says_everything(void **state) {
         "<td class=\"n\">−12</td>",
         "0.4999812345*mass*speed", // to be copied
         "prefers-color-scheme:dark",
-        "128 samples from 2 bags of rows: 120 are expressions, 71 of them distinct. 3 candidates "
+        "128 samples from 2 row subsets: 120 are expressions, 71 of them distinct. 3 candidates "
         "ranked, 9 fitted, in 0.5 s. symlaw " SL_VERSION,
     };
     for (int i = 0; i < SL_LEN(wanted); i++) must_have(&m, &text, wanted[i]);
     assert_int_equal(s.math, 6); // the best, its form, two constants, two more
     sl_str_clear(&text);
 
-    m.picture.top = 1; // one more than the best
+    m.result.top = 1; // one more than the best
     m.discovery.rows_held = 0;
     m.discovery.cut = SL_CUT_NONE;
     text = drawn(&m, &s);
     assert_int_equal(s.math, 5);
     assert_null(strstr(text.text, "held"));
-    assert_null(strstr(text.text, "Time was up"));
+    assert_null(strstr(text.text, "The time limit was reached"));
     sl_str_clear(&text);
-    m.picture.top = 0;
+    m.result.top = 0;
     text = drawn(&m, &s);
     assert_int_equal(s.math, 4);
-    assert_null(strstr(text.text, "The next ones"));
+    assert_null(strstr(text.text, "Other candidates"));
     sl_str_clear(&text);
 }
 
@@ -250,10 +252,10 @@ static void names_cannot_break_the_page(void **state) {
             seen s;
             make(&m, t, 2, 20);
             if (found) add(&m, "x1*x2", NULL, NULL, 0.3);
-            m.picture.names = &named;
-            m.picture.target = "<!--]]>";
-            m.picture.title = "\"><img src=x>\xc3";
-            m.picture.html = html;
+            m.result.names = named;
+            m.result.target = "<!--]]>";
+            m.result.file = "\"><img src=x>\xc3";
+            m.html = html;
             sl_str text = drawn(&m, &s);
             assert_null(strstr(text.text, "<script"));
             assert_null(strstr(text.text, "<img"));
@@ -273,7 +275,7 @@ static void formulas_are_real_in_every_row(void **state) {
         m.column[0][601] = 1.0453389;
         for (int i = 0; i < 1000; i++)
             m.y[i] = 2.5 * pow(m.column[0][i] - value[0], 1.5) + sl_rng_normal(&t->rng);
-        m.picture.html = html;
+        m.html = html;
         add(&m, "c2*(x1 - c1)^(3/2)", value, NULL, 0.99);
         add(&m, "c2*sqrt(x1 - c1)", value, NULL, 0.9);
         sl_str text = drawn(&m, &s);
@@ -358,7 +360,7 @@ static void strange_data_are_drawn(void **state) {
                 for (int k = 0; k <= inputs; k++)
                     *(k < inputs ? &m.column[k][i] : &m.y[i]) = odd[kind - 2][(i + k) % 2];
             add(&m, "x1^(1/2)+exp(x1)", NULL, NULL, 0.1);
-            m.picture.html = kind % 2;
+            m.html = kind % 2;
             sl_str text = drawn(&m, &s);
             assert_true(s.panels == (inputs == 1 ? 2 : 4));
             sl_str_clear(&text);
@@ -391,9 +393,9 @@ static void very_many_rows_make_a_small_picture(void **state) {
     SL_CHECK(t, most < half + half / 2, "%lld bytes, not %lld", (long long)most, (long long)half);
 }
 
-static sl_status draw(const sl_picture *p) {
+static sl_status draw(const made *m) {
     sl_str s = { 0 };
-    const sl_status st = sl_discover_picture_draw(&s, p);
+    const sl_status st = sl_report_discovery_picture(&s, &m->result, m->html);
     sl_str_clear(&s);
     return st;
 }
@@ -407,8 +409,8 @@ static void each_allocation_may_fail(void **state) {
             make(&m, t, inputs, 12);
             add(&m, "c1*x1+c2", value, error, 0.99);
             add(&m, "x1", NULL, NULL, 0.5);
-            m.picture.html = html;
-            SL_EACH_ALLOCATION(t, draw(&m.picture));
+            m.html = html;
+            SL_EACH_ALLOCATION(t, draw(&m));
         }
 }
 
@@ -426,5 +428,5 @@ int main(void) {
         SL_TEST(very_many_rows_make_a_small_picture),
         SL_TEST(each_allocation_may_fail),
     };
-    return sl_test_main("discover.picture", tests, SL_LEN(tests));
+    return sl_test_main("report.picture", tests, SL_LEN(tests));
 }

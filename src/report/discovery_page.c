@@ -1,4 +1,4 @@
-/* picture_page - a page around the figure: the formula, how good it is, its constants, the next
+/* discovery_page - a page around the figure: the formula, how good it is, its constants, the next
  * ones.
  *
  * The page stands alone: no scripts, no fonts, nothing is fetched. It is well-formed XML besides
@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "discover/picture_impl.h"
-#include "plot/plot.h"
+#include "report/discovery_impl.h"
 
 static const char style_sheet[] =
     ":root{color-scheme:light dark;--back:" SL_PLOT_LIGHT
@@ -56,9 +55,9 @@ static void add_count(sl_str *s, int64_t n, const char *one, const char *many) {
 
 /* ---------------------------------------------------------------- pieces -------------------- */
 
-static void add_head(sl_str *s, const sl_discover__picture_shown *v) {
-    const sl_discovery *d = v->p->discovery;
-    const char *title = v->p->title ? v->p->title : v->target;
+static void add_head(sl_str *s, const sl_report__picture *v) {
+    const sl_discovery *d = v->r->discovery;
+    const char *title = v->title ? v->title : v->target;
     sl_str_add(s, "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n"
                   "<head>\n<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "
                   "content=\"width=device-width,initial-scale=1\"/>\n<title>");
@@ -83,9 +82,9 @@ static void add_head(sl_str *s, const sl_discover__picture_shown *v) {
     sl_str_add(s, "</p>\n");
     if (d->cut != SL_CUT_NONE)
         sl_str_addf(s,
-                    "<p class=\"note\">%s before the search was through: these are the best so "
+                    "<p class=\"note\">%s before the search was finished: these are the best so "
                     "far.</p>\n",
-                    d->cut == SL_CUT_TIME ? "Time was up" : "It was stopped");
+                    d->cut == SL_CUT_TIME ? "The time limit was reached" : "It was stopped");
 }
 
 /* Appends MathML as the printer wrote it, with a thin space where it has an invisible product sign:
@@ -109,10 +108,10 @@ static void add_math(sl_str *s, const sl_str *printed, const char *left) {
     sl_str_add(s, at);
 }
 
-static sl_status add_formula(sl_str *s, const sl_discover__picture_shown *v, const sl_candidate *c,
+static sl_status add_formula(sl_str *s, const sl_report__picture *v, const sl_candidate *c,
                              const char *left) {
     sl_str printed = { 0 };
-    const sl_status st = sl_discover_candidate_print(&printed, c, SL_FORMAT_MATHML, v->p->names);
+    const sl_status st = sl_discover_candidate_print(&printed, c, SL_FORMAT_MATHML, &v->r->names);
     if (st == SL_OK) add_math(s, &printed, left);
     sl_str_clear(&printed);
     return st;
@@ -122,16 +121,16 @@ static void open_figure(sl_str *s, const char *name) {
     sl_str_addf(s, "<div><dt>%s</dt><dd>", name);
 }
 
-static void add_figures(sl_str *s, const sl_discover__picture_shown *v) {
+static void add_figures(sl_str *s, const sl_report__picture *v) {
     static const char close[] = "</dd></div>\n";
     const sl_candidate *c = v->best;
     sl_str_add(s, "<dl>\n");
     open_figure(s, "R²");
-    sl_discover__picture_r2(s, c->r2);
+    sl_report__r2(s, "", c->r2);
     sl_str_add(s, close);
-    if (v->p->discovery->rows_held) {
+    if (v->r->discovery->rows_held) {
         open_figure(s, "R² on held-out rows");
-        sl_discover__picture_r2(s, c->r2_holdout);
+        sl_report__r2(s, "", c->r2_holdout);
         sl_str_add(s, close);
     }
     open_figure(s, "size");
@@ -140,7 +139,7 @@ static void add_figures(sl_str *s, const sl_discover__picture_shown *v) {
     open_figure(s, "status");
     sl_str_addf(s, "<span title=\"%s\">%s</span>%s", state_text(c->state),
                 sl_discover_candidate_state_name(c->state), close);
-    open_figure(s, "from");
+    open_figure(s, "source");
     sl_str_addf(s, "%s%s", sl_discover_source_name(c->source), close);
     open_figure(s, "found after");
     sl_plot_number(s, c->seconds, 3);
@@ -148,11 +147,11 @@ static void add_figures(sl_str *s, const sl_discover__picture_shown *v) {
 }
 
 /* The formula with names for its constants, and their values with standard errors. */
-static sl_status add_constants(sl_str *s, const sl_discover__picture_shown *v) {
+static sl_status add_constants(sl_str *s, const sl_report__picture *v) {
     const sl_candidate *c = v->best;
     if (!c->params) return SL_OK;
     sl_str printed = { 0 };
-    const sl_status st = sl_expr_print(&printed, SL_FORMAT_MATHML, c->expr, v->p->names);
+    const sl_status st = sl_expr_print(&printed, SL_FORMAT_MATHML, c->expr, &v->r->names);
     sl_str_add(s, "<h2>Constants</h2>\n<div class=\"wide\"><p>");
     if (st == SL_OK) add_math(s, &printed, v->target);
     sl_str_clear(&printed);
@@ -173,8 +172,8 @@ static sl_status add_constants(sl_str *s, const sl_discover__picture_shown *v) {
     return SL_OK;
 }
 
-static sl_status add_candidate(sl_str *s, const sl_discover__picture_shown *v, int64_t rank) {
-    const sl_discovery *d = v->p->discovery;
+static sl_status add_candidate(sl_str *s, const sl_report__picture *v, int64_t rank) {
+    const sl_discovery *d = v->r->discovery;
     const sl_candidate *c = &d->candidate[rank];
     const size_t mark = sl_arena_mark(v->arena);
     sl_candidate rounded;
@@ -183,10 +182,10 @@ static sl_status add_candidate(sl_str *s, const sl_discover__picture_shown *v, i
     SL_TRY(add_formula(s, v, &rounded, NULL));
     sl_arena_rewind(v->arena, mark);
     sl_str_add(s, "</td><td class=\"n\">");
-    sl_discover__picture_r2(s, c->r2);
+    sl_report__r2(s, "", c->r2);
     if (d->rows_held) {
         sl_str_add(s, "</td><td class=\"n\">");
-        sl_discover__picture_r2(s, c->r2_holdout);
+        sl_report__r2(s, "", c->r2_holdout);
     }
     sl_str_addf(s, "</td><td class=\"n\">%d</td><td title=\"%s\">%s</td><td class=\"n\">", c->size,
                 state_text(c->state), sl_discover_candidate_state_name(c->state));
@@ -195,12 +194,12 @@ static sl_status add_candidate(sl_str *s, const sl_discover__picture_shown *v, i
     return SL_OK;
 }
 
-static sl_status add_next(sl_str *s, const sl_discover__picture_shown *v) {
-    const sl_discovery *d = v->p->discovery;
-    const int64_t end = SL_MIN(d->ranked, (int64_t)v->p->top + 1);
+static sl_status add_next(sl_str *s, const sl_report__picture *v) {
+    const sl_discovery *d = v->r->discovery;
+    const int64_t end = SL_MIN(d->ranked, v->r->top + 1);
     if (end < 2) return SL_OK;
     sl_str_addf(s,
-                "<h2>The next ones</h2>\n<div class=\"wide\"><table>\n<tr><th class=\"n\"></th>"
+                "<h2>Other candidates</h2>\n<div class=\"wide\"><table>\n<tr><th class=\"n\"></th>"
                 "<th>formula</th><th class=\"n\">R²</th>%s<th class=\"n\">size</th>"
                 "<th>status</th><th class=\"n\">seconds</th></tr>\n",
                 d->rows_held ? "<th class=\"n\">held out</th>" : "");
@@ -210,7 +209,7 @@ static sl_status add_next(sl_str *s, const sl_discover__picture_shown *v) {
 }
 
 /* The best formula with all digits, to be copied. */
-static sl_status add_texts(sl_str *s, const sl_discover__picture_shown *v) {
+static sl_status add_texts(sl_str *s, const sl_report__picture *v) {
     static const sl_format formats[] = { SL_FORMAT_INFIX, SL_FORMAT_PYTHON, SL_FORMAT_SYMPY,
                                          SL_FORMAT_C, SL_FORMAT_LATEX };
     sl_str text = { 0 };
@@ -218,7 +217,7 @@ static sl_status add_texts(sl_str *s, const sl_discover__picture_shown *v) {
     sl_str_add(s, "<details><summary>As text</summary>\n<table>\n");
     for (int i = 0; i < SL_LEN(formats); i++) {
         sl_str_truncate(&text, 0);
-        SL_GO(sl_discover_candidate_print(&text, v->best, formats[i], v->p->names));
+        SL_GO(sl_discover_candidate_print(&text, v->best, formats[i], &v->r->names));
         sl_str_addf(s, "<tr><th>%s</th><td><code>", sl_expr_format_name(formats[i]));
         sl_plot_escape(s, sl_str_text(&text));
         sl_str_add(s, "</code></td></tr>\n");
@@ -235,8 +234,8 @@ static void add_foot(sl_str *s, const sl_discovery *d) {
     if (c->samples) {
         add_count(s, c->samples, "sample", "samples");
         sl_str_add(s, " from ");
-        add_count(s, c->bags, "bag", "bags");
-        sl_str_add(s, " of rows: ");
+        add_count(s, c->bags, "row subset", "row subsets");
+        sl_str_add(s, ": ");
         add_count(s, c->invalid[SL_TOKEN_FINE], "is an expression", "are expressions");
         sl_str_add(s, ", ");
         add_count(s, c->distinct, "of them distinct", "of them distinct");
@@ -250,7 +249,7 @@ static void add_foot(sl_str *s, const sl_discovery *d) {
     sl_str_add(s, " s. symlaw " SL_VERSION "</footer>\n");
 }
 
-sl_status sl_discover__picture_page(sl_str *s, const sl_discover__picture_shown *v) {
+sl_status sl_report__discovery_page(sl_str *s, const sl_report__picture *v) {
     add_head(s, v);
     if (v->best) {
         sl_str_add(s, "<div class=\"formula\">");
@@ -258,18 +257,17 @@ sl_status sl_discover__picture_page(sl_str *s, const sl_discover__picture_shown 
         sl_str_add(s, "</div>\n");
         add_figures(s, v);
     } else {
-        sl_str_add(s, "<p class=\"note\">No formula that is real and finite in all rows was "
-                      "found.</p>\n");
+        sl_str_add(s, "<p class=\"note\">No formula is defined on all rows.</p>\n");
     }
     sl_str_add(s, "<figure>\n");
-    SL_TRY(sl_discover__picture_figure(s, v));
+    SL_TRY(sl_report__discovery_figure(s, v));
     sl_str_add(s, "</figure>\n");
     if (v->best) {
         SL_TRY(add_constants(s, v));
         SL_TRY(add_next(s, v));
         SL_TRY(add_texts(s, v));
     }
-    add_foot(s, v->p->discovery);
+    add_foot(s, v->r->discovery);
     sl_str_add(s, "</main>\n</body>\n</html>\n");
     return sl_str_status(s);
 }

@@ -1,8 +1,8 @@
-/* discover_csv - every candidate as a row of a table: for --candidates. */
+/* discovery_csv - every candidate as a row of a table: for --candidates. */
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "report/discovery_impl.h"
 
 static const char heading[] =
     "rank,formula,r2,r2_holdout,rms,size,bits,bits_structure,bits_numbers,bits_constants,bits_data,"
@@ -27,8 +27,7 @@ static void add_real(sl_str *s, double x) {
 static sl_status add_formula(sl_str *s, const sl_candidate *c, const sl_names *names) {
     sl_str text = { 0 };
     sl_status st = SL_OK;
-    if (sl_commands__can_print(c))
-        st = sl_discover_candidate_print(&text, c, SL_FORMAT_INFIX, names);
+    if (sl_report__can_print(c)) st = sl_discover_candidate_print(&text, c, SL_FORMAT_INFIX, names);
     if (st == SL_OK) st = sl_str_status(&text);
     if (st == SL_OK) add_quoted(s, sl_str_text(&text));
     sl_str_clear(&text);
@@ -59,9 +58,9 @@ static sl_status add_row(sl_str *s, const sl_candidate *c, int64_t rank, const s
     return SL_OK;
 }
 
-sl_status sl_commands__finding_csv(sl_str *s, const sl_commands__finding *f) {
+sl_status sl_report_discovery_csv(sl_str *s, const sl_report_discovery *f) {
     sl_str_add(s, heading);
-    for (int64_t i = 0; f->found && i < f->found->count; i++)
-        SL_TRY(add_row(s, &f->found->candidate[i], i + 1, &f->names));
+    for (int64_t i = 0; f->discovery && i < f->discovery->count; i++)
+        SL_TRY(add_row(s, &f->discovery->candidate[i], i + 1, &f->names));
     return SL_OK;
 }

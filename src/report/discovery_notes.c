@@ -1,8 +1,8 @@
-/* discover_notes - what was done and with which data, as lines below the table or as notes. */
+/* discovery_notes - what was done and with which data, as lines below the table or as notes. */
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "report/discovery_impl.h"
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 
@@ -25,56 +25,54 @@ static bool memory_line(char *line, size_t size, const sl_discover_searched *d) 
     if (d->passes == 0 || d->end != SL_SEARCH_MEMORY) return false;
     sl_snprintf(
         line, size,
-        "%d step%s left out or cut short, the first %s, level %d; from --max-memory %.2f on "
-        "more of them fit",
+        "%d step%s skipped or cut short, the first %s, level %d; --max-memory %.2f allows more of "
+        "them",
         m->steps, m->steps == 1 ? " was" : "s were", m->method, m->level,
         ceil((double)m->needed / 1e7) / 100);
     return true;
 }
 
 /* "128 thousand terms and pairs in 12 steps, 40 verified, 35 MB" */
-static void add_search(sl_str *s, const sl_commands__finding *f) {
+static void add_search(sl_str *s, const sl_report_discovery *f) {
     static const char *const ends[] = { [SL_SEARCH_FOUND] = "",
-                                        [SL_SEARCH_DONE] = "; all steps of the effort",
-                                        [SL_SEARCH_TIME] = "; cut by the time limit",
-                                        [SL_SEARCH_CANCEL] = "; cut on request",
+                                        [SL_SEARCH_DONE] = "; all steps of this --effort",
+                                        [SL_SEARCH_TIME] = "; stopped by the time limit",
+                                        [SL_SEARCH_CANCEL] = "; stopped on request",
                                         [SL_SEARCH_MEMORY] = "; all steps that fit the memory" };
-    const sl_discover_searched *d = &f->found->search;
+    const sl_discover_searched *d = &f->discovery->search;
     char tried[32], digits[32];
     if (d->passes == 0) return;
-    sl_str_addf(s, "  %-13s %s terms and pairs in %d step%s, %s looked at in all rows, %.0f MB%s\n",
-                "search", sl_group_digits(tried, d->tried), d->steps, plural(d->steps),
-                sl_group_digits(digits, d->verified), ceil((double)d->memory / 1e6), ends[d->end]);
+    sl_str_addf(
+        s, "  %-13s %s terms and pairs tried in %d step%s, %s checked on all rows, %.0f MB%s\n",
+        "search", sl_group_digits(tried, d->tried), d->steps, plural(d->steps),
+        sl_group_digits(digits, d->verified), ceil((double)d->memory / 1e6), ends[d->end]);
     char line[200];
-    if (memory_line(line, sizeof line, d)) sl_commands__line(s, "memory", "%s", line);
+    if (memory_line(line, sizeof line, d)) sl_report_line(s, "memory", "%s", line);
     if (d->too_large > 0)
-        sl_commands__line(s, "too large", "an exact formula of %d nodes; --max-size leaves it out",
-                          d->too_large);
+        sl_report_line(s, "too large", "an exact formula of %d nodes is above --max-size",
+                       d->too_large);
     if (d->sigma > 0 && d->within_noise && d->relative)
-        sl_commands__line(s, "noise", "%.2g %% of the target", 100 * d->sigma);
+        sl_report_line(s, "noise", "%.2g %% of the target", 100 * d->sigma);
     else if (d->sigma > 0 && d->within_noise)
-        sl_commands__line(s, "noise", "%.2g rms in the target", d->sigma);
+        sl_report_line(s, "noise", "%.2g rms in the target", d->sigma);
     if (d->passes > 1)
-        sl_commands__line(s, "hints", "%d samples of the model, for a second search", d->hints);
+        sl_report_line(s, "hints", "%d samples of the model guided a second search", d->hints);
 }
 
 static void add_samples(sl_str *s, const sl_discover_cost *c) {
     int64_t invalid = 0;
     for (int i = 0; i < SL_TOKEN_REASON_COUNT; i++)
         if (i != SL_TOKEN_FINE) invalid += c->invalid[i];
-    sl_str_addf(s, "  %-13s %lld from %lld bag%s of rows: %lld distinct, %lld invalid", "samples",
+    sl_str_addf(s, "  %-13s %lld from %lld row subset%s: %lld distinct, %lld invalid", "samples",
                 (long long)c->samples, (long long)c->bags, plural(c->bags), (long long)c->distinct,
                 (long long)invalid);
     add_reasons(s, c->invalid);
-    sl_str_addf(s, ", %lld not real in every row\n", (long long)c->unreal);
-    sl_commands__line(s, "fitted", "%lld candidate%s, %lld evaluation%s", (long long)c->refined,
-                      plural(c->refined), (long long)c->evaluations, plural(c->evaluations));
+    sl_str_addf(s, ", %lld undefined on some rows\n", (long long)c->unreal);
+    sl_report_line(s, "fitted", "%lld candidate%s, %lld evaluation%s", (long long)c->refined,
+                   plural(c->refined), (long long)c->evaluations, plural(c->evaluations));
 }
 
-/* Calls `say` with each thing that is worth knowing about the data. */
-typedef void (*sayer)(void *to, const char *name, const char *sentence);
-
-static void say_rows(sayer say, void *to, const sl_table *t) {
+static void say_rows(sl_report_message say, void *to, const sl_table *t) {
     char line[300], digits[32], kept[32];
     int n = sl_snprintf(line, sizeof line, "%s", sl_group_digits(kept, t->rows));
     if (t->rows < t->read)
@@ -108,7 +106,7 @@ static void say_rows(sayer say, void *to, const sl_table *t) {
     say(to, "rows", line);
 }
 
-static void say_columns(sayer say, void *to, const sl_commands__finding *f) {
+static void say_columns(sl_report_message say, void *to, const sl_report_discovery *f) {
     const sl_table *t = f->table;
     char line[300];
     if (t->chosen_from > 0) {
@@ -116,53 +114,51 @@ static void say_columns(sayer say, void *to, const sl_commands__finding *f) {
         if (isfinite(t->explained))
             sl_snprintf(share, sizeof share, ", %.0f %% of the variance", 100 * t->explained);
         sl_snprintf(line, sizeof line,
-                    "%d of %d columns of numbers, picked because they explain most%s; --inputs "
-                    "names others",
+                    "%d of %d numeric columns, those that explain most%s; --inputs selects others",
                     t->inputs, t->chosen_from, share);
         say(to, "inputs", line);
     }
     if (t->text_columns > 0) {
-        sl_snprintf(line, sizeof line, "%d column%s of text passed over", t->text_columns,
+        sl_snprintf(line, sizeof line, "%d text column%s ignored", t->text_columns,
                     plural(t->text_columns));
         say(to, "text", line);
     }
     if (f->constant)
         say(to, "target",
-            "constant: it is the same in every row, so any formula but this number "
-            "says more than the data");
+            "constant: the same value in every row, which supports no formula but this number");
 }
 
-static void say_cut(sayer say, void *to, const sl_commands__finding *f) {
-    if (f->found->cut == SL_CUT_TIME)
-        say(to, "cut", "by the time limit: the best so far, which other runs may not repeat");
-    if (f->found->cut == SL_CUT_CANCEL) say(to, "cut", "on request: the best so far");
+static void say_cut(sl_report_message say, void *to, const sl_report_discovery *f) {
+    if (f->discovery->cut == SL_CUT_TIME)
+        say(to, "stopped", "by the time limit: the best so far, which another run may not repeat");
+    if (f->discovery->cut == SL_CUT_CANCEL) say(to, "stopped", "on request: the best so far");
 }
 
 static void say_line(void *to, const char *name, const char *sentence) {
-    sl_commands__line(to, name, "%s", sentence);
+    sl_report_line(to, name, "%s", sentence);
 }
 
 /* Which inputs the model was shown, where there are more than it takes. */
-static sl_status add_shown(sl_str *s, const sl_commands__finding *f) {
-    const sl_discovery *d = f->found;
+static sl_status add_shown(sl_str *s, const sl_report_discovery *f) {
+    const sl_discovery *d = f->discovery;
     if (!d->model_asked || d->model_inputs == f->table->inputs) return SL_OK;
-    sl_str_addf(s, "  %-13s", "shown to it");
+    sl_str_addf(s, "  %-13s", "model inputs");
     for (int i = 0; i < d->model_inputs; i++) {
         sl_str_add(s, i > 0 ? ", " : " ");
-        SL_TRY(sl_commands__add_variable(s, d->model_input[i] + 1, &f->names));
+        SL_TRY(sl_report__add_variable(s, d->model_input[i] + 1, &f->names));
     }
-    sl_str_addf(s, ": the inputs that explain most; it takes %d\n", d->model_inputs);
+    sl_str_addf(s, ": those that explain most; the model takes %d\n", d->model_inputs);
     return SL_OK;
 }
 
 /* The columns as formulas spell them. Of two with the same name the second is x2 or so there. */
-static sl_status add_columns(sl_str *s, const sl_commands__finding *f) {
+static sl_status add_columns(sl_str *s, const sl_report_discovery *f) {
     sl_str_addf(s, "  %-13s ", "columns");
-    SL_TRY(sl_commands__add_variable(s, 1, &(sl_names){ &f->target, 1 }));
+    SL_TRY(sl_report__add_variable(s, 1, &(sl_names){ &f->target, 1 }));
     sl_str_add(s, " by ");
     for (int i = 0; i < f->names.count; i++) {
         if (i > 0) sl_str_add(s, ", ");
-        SL_TRY(sl_commands__add_variable(s, i + 1, &f->names));
+        SL_TRY(sl_report__add_variable(s, i + 1, &f->names));
         for (int k = 0; k < i; k++)
             if (strcmp(f->names.names[k], f->names.names[i]) == 0) {
                 sl_str_addf(s, " (another \"%s\")", f->names.names[i]);
@@ -173,42 +169,38 @@ static sl_status add_columns(sl_str *s, const sl_commands__finding *f) {
     return SL_OK;
 }
 
-static sl_status add_model(sl_str *s, const sl_commands__finding *f) {
+static sl_status add_model(sl_str *s, const sl_report_discovery *f) {
     if (!f->model) {
-        if (f->model_note) sl_commands__line(s, "model", "%s", f->model_note);
+        if (f->model_note) sl_report_line(s, "model", "%s", f->model_note);
         return SL_OK;
     }
     const sl_infer_info *m = sl_infer_about(f->model);
-    add_samples(s, &f->found->cost);
+    add_samples(s, &f->discovery->cost);
     sl_str_addf(s, "  %-13s %s, step %lld, %.8s\n", "model", m->path, (long long)m->step, m->hash);
     return add_shown(s, f);
 }
 
-sl_status sl_commands__finding_work(sl_str *s, const sl_commands__finding *f) {
+sl_status sl_report__discovery_work(sl_str *s, const sl_report_discovery *f) {
     sl_str_add_char(s, '\n');
     SL_TRY(add_columns(s, f));
-    if (f->units) SL_TRY(sl_commands__add_units(s, f->units, &f->names, f->target));
+    if (f->units) SL_TRY(sl_report__add_units(s, f->units, &f->names, f->target));
     say_rows(say_line, s, f->table);
     say_columns(say_line, s, f);
     add_search(s, f);
     SL_TRY(add_model(s, f));
-    sl_commands__line(s, "seed", "%llu", (unsigned long long)f->seed);
+    sl_report_line(s, "seed", "%llu", (unsigned long long)f->seed);
     say_cut(say_line, s, f);
     return SL_OK;
 }
 
-static void say_note(void *to, const char *name, const char *sentence) {
-    sl_commands__note(to, "%s: %s", name, sentence);
-}
-
-void sl_commands__finding_notes(const sl_commands__listener *l, const sl_commands__finding *f) {
-    sl_commands__listener to = *l;
+void sl_report_discovery_notes(const sl_report_discovery *f, sl_report_message message,
+                               void *payload) {
     const sl_table *t = f->table;
-    if (t->rows < t->read) say_rows(say_note, &to, t);
-    say_columns(say_note, &to, f);
+    if (t->rows < t->read) say_rows(message, payload, t);
+    say_columns(message, payload, f);
     char line[200];
-    if (memory_line(line, sizeof line, &f->found->search)) say_note(&to, "memory", line);
-    say_cut(say_note, &to, f);
-    if (f->found->ranked == 0)
-        sl_commands__note(l, "no formula was found: none of the candidates is real in every row");
+    if (memory_line(line, sizeof line, &f->discovery->search)) message(payload, "memory", line);
+    say_cut(message, payload, f);
+    if (f->discovery->ranked == 0)
+        message(payload, "no formula found", "every candidate is undefined on some rows");
 }

@@ -1,7 +1,7 @@
 /* expressions_count - what became of the candidates of each level. */
 #include <string.h>
 
-#include "commands/commands.h"
+#include "report/report_impl.h"
 
 static sl_universe_counts total(const sl_universe *u) {
     sl_universe_counts t = { 0 };
@@ -39,7 +39,7 @@ static void add_counts(sl_str *s, const sl_universe_counts *c) {
     sl_io_json_add_real(s, "seconds", c->seconds);
 }
 
-void sl_commands__count_json(sl_str *s, const sl_universe *u) {
+void sl_report_count_json(sl_str *s, const sl_universe *u) {
     sl_universe_counts t = total(u);
     sl_io_json_open(s, "levels", '[');
     for (int i = 0; i <= sl_universe_config(u)->depth; i++) {
@@ -85,9 +85,9 @@ static void print_table(sl_str *s, const table *t) {
             sl_str_addf(s, "%*s%s", width[i], t->cell[r][i], i + 1 < COLUMNS ? "  " : "\n");
 }
 
-void sl_commands__count_table(sl_str *s, const sl_universe *u) {
-    static const char *const head[COLUMNS] = { "depth", "candidates", "constant", "nowhere",
-                                               "known", "distinct",   "seconds" };
+void sl_report_count_table(sl_str *s, const sl_universe *u) {
+    static const char *const head[COLUMNS] = { "depth",     "candidates", "constant", "empty",
+                                               "duplicate", "distinct",   "seconds" };
     char name[16], a[32], b[32];
     const int depth = sl_universe_config(u)->depth;
     const sl_universe_counts all = total(u);
@@ -99,8 +99,9 @@ void sl_commands__count_table(sl_str *s, const sl_universe *u) {
     }
     add_row(&t, "all", &all);
     print_table(s, &t);
-    sl_str_add(s, "\nDropped candidates: constant, real nowhere, known as the same function as an "
-                  "earlier one.\n");
+    sl_str_add(s,
+               "\nDropped: constant; empty domain, no real value anywhere; duplicate of an earlier "
+               "function.\n");
     if (all.partial_raw)
         sl_str_addf(s,
                     "Real only on part of every orthant (choice of signs of the variables) are %s "

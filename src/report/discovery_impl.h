@@ -1,0 +1,43 @@
+/* Inside report: parts that the forms of a discovery share. */
+#ifndef SL_REPORT_DISCOVERY_IMPL_H
+#define SL_REPORT_DISCOVERY_IMPL_H
+
+#include "report/report_impl.h"
+
+/* Has it a formula that can be written? Not with a constant that overflowed, which is never real. */
+bool sl_report__can_print(const sl_candidate *c);
+/* Appends variable v as formulas spell it: in backticks where its name is no word. */
+SL_NODISCARD sl_status sl_report__add_variable(sl_str *s, int v, const sl_names *names);
+/* Units of the constants of a candidate. */
+SL_NODISCARD sl_status sl_report__constant_units(sl_fit_dimensions *out, sl_arena *scratch,
+                                                 const sl_candidate *c, const sl_units *units);
+/* Appends a line about the columns' units. */
+SL_NODISCARD sl_status sl_report__add_units(sl_str *s, const sl_units *u, const sl_names *names,
+                                            const char *target);
+/* Appends lines below the table: what was done, and with which data. */
+SL_NODISCARD sl_status sl_report__discovery_work(sl_str *s, const sl_report_discovery *r);
+
+/* What a picture is made from. */
+typedef struct sl_report__picture {
+    const sl_report_discovery *r;
+    bool html;
+    sl_arena *arena;
+    const char *title;        // the file's name; NULL: none
+    const sl_candidate *best; // NULL if no candidate has an R2
+    sl_rounding rounding;     // what rounded formulas are tried on
+    sl_candidate rounded;     // the best with constants for people to read
+    sl_problem rows;          // all, or as many as can be told apart
+    const double *x[SL_DATA_MAX_INPUTS];
+    double *value, *residual; // of the formula, of the rows; NaN where it is not real
+    char plain[SL_DATA_MAX_INPUTS][16];
+    const char *name[SL_DATA_MAX_INPUTS], *target; // of inputs and y
+} sl_report__picture;
+
+/* Appends the name and an R2: 0.9731; "1 - R2 = 2.4e-9" instead where it is close to 1. */
+void sl_report__r2(sl_str *s, const char *name, double r2);
+/* Appends the figure. */
+SL_NODISCARD sl_status sl_report__discovery_figure(sl_str *s, const sl_report__picture *v);
+/* Appends the page around it. */
+SL_NODISCARD sl_status sl_report__discovery_page(sl_str *s, const sl_report__picture *v);
+
+#endif
