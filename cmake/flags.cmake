@@ -22,7 +22,9 @@ add_compile_options(-Wall -Wextra -Wshadow -Wconversion -fno-math-errno -fno-tra
 if(CMAKE_C_COMPILER_ID MATCHES "Clang")
     add_compile_options(-Wno-string-conversion) # SL_ASSERT(!"never here") says what it means
 endif()
+set(x86_64 OFF)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    set(x86_64 ON)
     add_compile_options(-march=x86-64-v2)
 endif()
 if(SYMLAW_WERROR)

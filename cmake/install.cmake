@@ -1,5 +1,5 @@
 # What `make install` puts where: header, both libraries, pkg-config and CMake files, the default
-# model, program, completions. Programs find the shared library with either of
+# model, program, completions, manual. Programs find the shared library with either of
 #     cc prog.c $(pkg-config --cflags --libs symlaw)
 #     find_package(symlaw) ... target_link_libraries(prog symlaw::symlaw)
 include(CMakePackageConfigHelpers)
@@ -42,3 +42,12 @@ foreach(pair "bash:bash-completion/completions/symlaw" "zsh:zsh/site-functions/_
             RENAME ${CMAKE_MATCH_3})
 endforeach()
 add_custom_target(completions ALL DEPENDS ${completions})
+
+# So it does the pages of the manual.
+set(man ${CMAKE_CURRENT_BINARY_DIR}/man)
+add_custom_command(OUTPUT ${man}/symlaw.1
+    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:symlaw> -DFOLDER=${man}
+            -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/man.cmake
+    DEPENDS symlaw cmake/man.cmake VERBATIM)
+add_custom_target(man ALL DEPENDS ${man}/symlaw.1)
+install(DIRECTORY ${man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")

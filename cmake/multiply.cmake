@@ -17,13 +17,13 @@ foreach(file onednn:${DNNL_LIBRARY} openblas:${OPENBLAS_LIBRARY})
     endif()
 endforeach()
 find_file(OPENBLAS_PTHREAD ${openblas_name} HINTS ${OPENBLAS_LIBRARY_DIRS}
-          PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread
+          PATHS ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread
                 /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} /usr/lib64 /usr/lib
           PATH_SUFFIXES openblas-pthread NO_DEFAULT_PATH)
 if(NOT OPENBLAS_PTHREAD OR NOT OPENBLAS_PTHREAD MATCHES "openblas-pthread/")
     set(openblas_file "")
 else()
-    set(openblas_file ${OPENBLAS_PTHREAD})
+    string(REPLACE "${CMAKE_SYSROOT}/" "/" openblas_file ${OPENBLAS_PTHREAD}) # where it runs
 endif()
 set(multiply_includes ${DNNL_INCLUDE_DIR} ${OPENBLAS_INCLUDE_DIRS})
 list(REMOVE_ITEM multiply_includes ${CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES})

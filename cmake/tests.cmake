@@ -47,6 +47,10 @@ endforeach()
 # The same programs once more on every instruction set below the CPU's best, with the same figures
 # expected of each: name@base, name@avx2. They are labelled `lowered`. Modules that choose no kernels by
 # instruction set, nor use one that does, are left out.
+set(lowered "")
+if(x86_64)
+    set(lowered base avx2)
+endif()
 foreach(module base expr universe pairs fit search nn model optim train infer discover eval commands api)
     file(GLOB tests CONFIGURE_DEPENDS src/${module}/test/t_*.c)
     foreach(file IN LISTS tests)
@@ -54,7 +58,7 @@ foreach(module base expr universe pairs fit search nn model optim train infer di
         if(name MATCHES "\\.long_|\\.ranks$|^base\\.cpu$")
             continue()
         endif()
-        foreach(isa base avx2)
+        foreach(isa IN LISTS lowered)
             add_test(NAME ${name}@${isa} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
             set_tests_properties(${name}@${isa} PROPERTIES LABELS lowered COST 50
                 SKIP_RETURN_CODE 77 ENVIRONMENT "SYMLAW_CPU=${isa}")

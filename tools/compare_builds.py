@@ -18,9 +18,9 @@ EXAMPLES = ROOT / "examples"
 MODEL = ROOT / "models" / "small.safetensors"
 
 # names of options and keys of configurations that changed, old to new
-RENAMED = {"decay": "lr-final"}
+RENAMED = {"decay": "lr-final", "limit": "max-y"}
 # set-size was called size by commands that have no model
-RENAMED_IN = {"expressions": {"size": "set-size"}, "pairs": {"size": "set-size"}}
+RENAMED_IN = {"expressions": {"size": "set-size", "count": "count-only"}, "pairs": {"size": "set-size"}}
 
 # members that say when, where and how fast
 VOLATILE = {"version", "revision", "made_by"}

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "build/symlaw"
-RUN = [PROGRAM, "expressions", "--depth", "3", "--size", "0", "--count", "--json", "--quiet"]
+RUN = [PROGRAM, "expressions", "--depth", "3", "--set-size", "0", "--count-only", "--json", "--quiet"]
 LEFT, WIDTH, ROW = 92, 520, 58
 
 # (key in the result, label, colour)

@@ -347,7 +347,9 @@ typedef enum symlaw_option_use {
 } symlaw_option_use;
 
 typedef struct symlaw_option_info {
+    size_t size;               /* sizeof(symlaw_option_info) of the library */
     const char *name;          /* without dashes */
+    const char *alias;         /* a former name that is still read; NULL: none */
     symlaw_option_type type;
     int arity;                 /* values it takes on the command line */
     const char *value_name;    /* "N", "FILE" */
@@ -360,10 +362,10 @@ typedef struct symlaw_option_info {
 } symlaw_option_info;
 
 typedef struct symlaw_command_info {
+    size_t size;               /* sizeof(symlaw_command_info) of the library */
     const char *name;
     const char *summary;       /* one line */
     const char *help;          /* a few paragraphs with examples */
-    const symlaw_option_info *options;
     int n_options;             /* the common ones (json, quiet, seed, threads) included */
     const char *positional;    /* name of the option that a word without dashes is for; NULL: none */
     int ranks;                 /* not 0: it may run as several processes */
@@ -373,6 +375,8 @@ typedef struct symlaw_command_info {
 
 SYMLAW_API int symlaw_command_count(void);
 SYMLAW_API const symlaw_command_info *symlaw_command_get(int i); /* NULL past the end */
+/* Option i of a command that symlaw_command_get returned, 0 .. n_options - 1; NULL past the end. */
+SYMLAW_API const symlaw_option_info *symlaw_command_option(const symlaw_command_info *command, int i);
 
 #if defined(__cplusplus)
 }

@@ -51,34 +51,19 @@ static int on_progress(const char *what, double done, double total, const sl_can
                                    total) != SL_OK;
 }
 
-/* Sums and products are always allowed. */
-static const uint32_t arithmetic = 1u << SL_OPERATOR_NEG | 1u << SL_OPERATOR_ADD |
-                                   1u << SL_OPERATOR_SUB | 1u << SL_OPERATOR_MUL |
-                                   1u << SL_OPERATOR_DIV | 1u << SL_OPERATOR_POW;
-
-sl_status sl_commands__search_options(sl_search_options *out, const sl_commands__run *run) {
-    const char *ops = sl_commands__named(run, "ops")->text[0];
-    *out = (sl_search_options)SL_SEARCH_OPTIONS_INIT;
-    if (ops) SL_TRY(sl_universe_ops_parse(&out->ops, ops));
-    out->ops |= arithmetic;
-    out->max_size = (int)sl_commands__named(run, "max-size")->whole;
-    out->max_memory = (int64_t)(sl_commands__named(run, "max-memory")->real * 1e9);
-    return SL_OK;
-}
-
 sl_status sl_commands__find(sl_discovery **out, const sl_commands__asked *asked,
-                            const sl_problem *p, const sl_commands__run *run) {
+                            const sl_dataset *p, const sl_commands__run *run,
+                            const sl_commands__look *look) {
     sl_discover_options o;
-    sl_commands__discover_options(&o, run);
-    SL_TRY(sl_commands__search_options(&o.exhaustive, run));
+    SL_TRY(sl_commands__discover_options(&o, look, run->common->seed));
     o.exhaustive.sigma = asked->sigma;
     o.exhaustive.units = asked->units;
     o.open_model = asked->open;
     o.open_payload = asked->payload;
-    o.deadline = sl_deadline(run->listener.start, sl_commands__named(run, "timeout")->real);
+    o.deadline = sl_deadline(run->listener.start, look->timeout);
     reporting to = { run->listener, asked->names, SL_OK };
     sl_pool *pool = NULL;
-    SL_TRY(sl_par_pool_new(&pool, (int)sl_commands__named(run, "threads")->whole));
+    SL_TRY(sl_par_pool_new(&pool, (int)run->common->threads));
     sl_status st = sl_discover_run(out, asked->model, pool, p, &o, on_progress, &to);
     sl_par_pool_free(pool);
     if (st != SL_OK || to.st == SL_OK) return st;
@@ -89,21 +74,26 @@ sl_status sl_commands__find(sl_discovery **out, const sl_commands__asked *asked,
 
 /* ---------------------------------------------------------------- the call ------------------ */
 
-/* A value here; the command also takes the name of a column. */
-#define SL_COMMANDS__SIGMA(X)                                \
-    X(SIGMA, "sigma", REAL, 1, "VALUE", "0", NULL, 0, 1e308, \
-      "standard deviation of the target's errors; 0: it is estimated")
+typedef struct call_options {
+    sl_commands__common common;
+    sl_commands__look look;
+    double sigma;
+} call_options;
 
-static const symlaw_option_info options[] = { SL_DISCOVER_TABLE(SL_COMMANDS__DISCOVER_OPTION) //
-                                              SL_INFER_SHORT_TABLE(SL_COMMANDS__INFER_OPTION) //
-                                              SL_COMMANDS__SEARCH(SL_COMMANDS__SEARCH_OPTION) //
-                                              SL_COMMANDS__SIGMA(SL_COMMANDS__SEARCH_OPTION)  //
-                                              SL_COMMANDS__TIMEOUT(SL_COMMANDS__OPTION)       //
-                                              SL_COMMANDS__REPEAT(SL_COMMANDS__COMMON_OPTION) };
+static const sl_option own_rows[] = {
+    // the command also takes the name of a column
+    SL_OPTION(call_options, sigma, "sigma", .value = 0, .max = 1e308, .shown = "VALUE",
+              .help = "standard deviation of the target's errors; 0: estimated"),
+    SL_COMMANDS__TIMEOUT(call_options, look.timeout),
+};
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
-static const symlaw_command_info info = { .name = "discover",
-                                          .options = options,
-                                          .n_options = SL_LEN(options) };
+static sl_commands__command the_call = {
+    .info = { .name = "discover" },
+    .parts = { SL_COMMANDS__LOOK_PARTS(call_options, look, NULL, sl_commands__short_samples),
+               { &own, 0, "options", NULL },
+               { &sl_commands__repeat_table, 0, "all commands", NULL } },
+};
 
 static sl_status check_column(const double *column, int64_t rows, const char *name) {
     for (int64_t i = 0; i < rows; i++)
@@ -115,10 +105,7 @@ static sl_status check_column(const double *column, int64_t rows, const char *na
     return SL_OK;
 }
 
-static sl_status check_problem(const sl_problem *p, const char *const *names) {
-    if (p->inputs < 1 || p->inputs > SL_DATA_MAX_INPUTS)
-        return sl_fail(SL_EINVAL, "symlaw_discover: %d inputs; 1 to %d can be given", p->inputs,
-                       SL_DATA_MAX_INPUTS);
+static sl_status check_data(const sl_dataset *p) {
     if (p->rows < 2)
         return sl_fail(SL_EINVAL, "symlaw_discover: %lld rows; a formula needs 2 at least",
                        (long long)p->rows);
@@ -126,7 +113,7 @@ static sl_status check_problem(const sl_problem *p, const char *const *names) {
         char name[24];
         sl_snprintf(name, sizeof name, "input %d", i + 1);
         if (!p->x[i]) return sl_fail(SL_EINVAL, "symlaw_discover: %s is NULL", name);
-        if (names && !names[i])
+        if (p->names && !p->names[i])
             return sl_fail(SL_EINVAL, "symlaw_discover: the name of %s is NULL", name);
         SL_TRY(check_column(p->x[i], p->rows, name));
     }
@@ -157,31 +144,29 @@ static sl_status read_units(symlaw_discovery *f, const char *list) {
     return sl_data_units_known(&f->units_known, &f->units, list, names, f->names.count, "y");
 }
 
-static sl_status find(symlaw_discovery *f, const symlaw_model *model, const sl_problem *p,
+static sl_status find(symlaw_discovery *f, const symlaw_model *model, const sl_dataset *p,
                       const sl_json *given, const sl_commands__listener *listener) {
-    sl_commands__value values[SL_LEN(options)];
-    const sl_commands__run run = { .info = &info, .values = values, .listener = *listener };
-    SL_TRY(sl_commands__options_read(values, &info, given));
-    SL_TRY(read_units(f, sl_commands__named(&run, "units")->text[0]));
+    call_options o = { .sigma = 0 };
+    const sl_commands__run run = { .options = &o, .common = &o.common, .listener = *listener };
+    SL_TRY(sl_commands__options_read(&o, NULL, sl_commands__table(&the_call), given));
+    SL_TRY(read_units(f, o.look.units));
     const sl_commands__asked asked = { .model = model ? model->infer : NULL,
                                        .names = &f->names,
-                                       .sigma = sl_commands__named(&run, "sigma")->real,
+                                       .sigma = o.sigma,
                                        .units = f->units_known };
-    return sl_commands__find(&f->discovery, &asked, p, &run);
+    return sl_commands__find(&f->discovery, &asked, p, &run, &o.look);
 }
 
-static sl_status discover(symlaw_discovery **out, const symlaw_model *model, const sl_problem *p,
-                          const char *const *names, const char *options_json,
-                          const sl_commands__listener *listener) {
-    if (!out || !p->x || !p->y) return sl_fail(SL_EINVAL, "symlaw_discover: out, x or y is NULL");
-    SL_TRY(check_problem(p, names));
+static sl_status discover(symlaw_discovery **out, const symlaw_model *model, const sl_dataset *p,
+                          const char *options_json, const sl_commands__listener *listener) {
+    SL_TRY(check_data(p));
 
     sl_status st;
     sl_json *given = NULL;
     symlaw_discovery *f = sl_calloc(1, sizeof *f);
     if (!f) return sl_fail_memory(1, sizeof *f, "what is found");
     f->names.count = p->inputs;
-    if (names) SL_GO(copy_names(f, names, p->inputs));
+    if (p->names) SL_GO(copy_names(f, p->names, p->inputs));
     if (options_json) SL_GO(sl_io_json_parse(&given, options_json, strlen(options_json)));
     SL_GO(find(f, model, p, given, listener));
     *out = f;
@@ -192,13 +177,26 @@ done:
     return st;
 }
 
+static sl_status discover_columns(symlaw_discovery **out, const symlaw_model *model,
+                                  const double *const *x, int inputs, const double *y, int64_t rows,
+                                  const char *const *names, const char *options_json,
+                                  const sl_commands__listener *listener) {
+    if (!out || !x || !y) return sl_fail(SL_EINVAL, "symlaw_discover: out, x or y is NULL");
+    if (inputs < 1 || inputs > SL_DATA_MAX_INPUTS)
+        return sl_fail(SL_EINVAL, "symlaw_discover: %d inputs; 1 to %d can be given", inputs,
+                       SL_DATA_MAX_INPUTS);
+    sl_dataset d = sl_data_view(x, inputs, y, rows);
+    d.names = names;
+    return discover(out, model, &d, options_json, listener);
+}
+
 symlaw_status symlaw_discover(symlaw_discovery **out, const symlaw_model *model,
                               const double *const *x, int n_inputs, const double *y, int64_t rows,
                               const char *const *names, const char *options_json,
                               symlaw_event_fn on_event, void *payload) {
-    SL_API__PUBLIC(discover(
-        out, model, &(sl_problem){ .inputs = n_inputs, .rows = rows, .x = x, .y = y }, names,
-        options_json, &(sl_commands__listener){ on_event, payload, sl_clock(), &call }));
+    SL_API__PUBLIC(
+        discover_columns(out, model, x, n_inputs, y, rows, names, options_json,
+                         &(sl_commands__listener){ on_event, payload, sl_clock(), &call }));
 }
 
 void symlaw_discovery_free(symlaw_discovery *f) {

@@ -65,35 +65,32 @@ symlaw_status symlaw_model_about(char **json, const symlaw_model *m) {
 /* ---------------------------------------------------------------- for commands -------------- */
 
 /* The model becomes the value of --model, so that the result records it. */
-static sl_status take_path(sl_commands__run *run, sl_commands__value *v, const char *what,
+static sl_status take_path(const char **model, sl_commands__run *run, const char *what,
                            const char *path) {
     const size_t n = strlen(path) + 1;
-    SL_TRY(sl_commands__file_check(run, what, path, SYMLAW_OPTION_INPUT));
+    SL_TRY(sl_commands__file_check(run, what, path, SL_PATH_FILE_INPUT));
     char *copy = sl_arena_alloc(&run->arena, n);
     if (!copy) return sl_fail_memory(n, 1, "the name of a model");
-    v->text[0] = memcpy(copy, path, n);
-    v->given = true;
+    *model = memcpy(copy, path, n);
     return SL_OK;
 }
 
-static sl_status take_default(sl_commands__run *run, sl_commands__value *v) {
+static sl_status take_default(const char **model, sl_commands__run *run) {
     sl_str path = { 0 };
     sl_status st = sl_commands__model_default(&path);
-    if (st == SL_OK) st = take_path(run, v, "the default model", path.text);
+    if (st == SL_OK) st = take_path(model, run, "the default model", path.text);
     sl_str_clear(&path);
     run->model_is_default = st == SL_OK;
     return st;
 }
 
-sl_status sl_commands__model_named(const char **out, sl_commands__run *run) {
-    sl_commands__value *v = &run->values[sl_commands__option_find(run->info, "model")];
+sl_status sl_commands__model_named(const char **model, sl_commands__run *run) {
     const char *named = getenv("SYMLAW_MODEL");
-    if (v->given && !(v->text[0] && *v->text[0]))
+    if (*model && !**model)
         return sl_fail(SL_EINVAL, "--model is empty: it takes a run's folder or a file of weights");
-    if (!v->given)
-        SL_TRY(named && *named ? take_path(run, v, "SYMLAW_MODEL", named) : take_default(run, v));
-    *out = v->text[0];
-    return SL_OK;
+    if (*model) return SL_OK;
+    return named && *named ? take_path(model, run, "SYMLAW_MODEL", named)
+                           : take_default(model, run);
 }
 
 sl_status sl_commands__model_open(sl_infer **out, const sl_commands__run *run, const char *path) {

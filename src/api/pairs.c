@@ -1,34 +1,35 @@
 /* data - pairs over a set as handles. */
+#include <math.h>
 #include <string.h>
 
 #include "commands/commands.h"
 
 /* Options of the command `pairs` that say how data are drawn. The seed has no default here: it is
  * the set's, as one --seed is for both. */
-static const symlaw_option_info options[] = {
-    SL_PAIRS_TABLE(SL_COMMANDS__PAIRS_OPTION){ .name = "seed",
-                                               .type = SYMLAW_OPTION_INT,
-                                               .arity = 1,
-                                               .value_name = "N",
-                                               .max = 9007199254740991.0,
-                                               .help = "seed of everything random" },
+typedef struct data_options {
+    sl_pairs_options pairs;
+    int64_t seed;
+} data_options;
+
+static const sl_option own_rows[] = {
+    SL_OPTION(data_options, seed, "seed", .value = NAN, .max = 9007199254740991.0, .shown = "N",
+              .help = "seed of all random numbers"),
+};
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
+
+static sl_commands__command the_call = {
+    .info = { .name = "data" },
+    .parts = { SL_COMMANDS__PAIRS_PART(data_options, pairs), { &own, 0, "options", NULL } },
 };
 
-static const symlaw_command_info info = { .name = "data",
-                                          .options = options,
-                                          .n_options = SL_LEN(options) };
-
 static sl_status read_options(sl_pairs_options *out, const char *json, const sl_universe *u) {
-    sl_commands__value values[SL_LEN(options)];
-    const sl_commands__run run = { .info = &info, .values = values };
+    data_options o = { .seed = SL_NONE };
     sl_json *given = NULL;
     if (json) SL_TRY(sl_io_json_parse(&given, json, strlen(json)));
-    sl_status st = sl_commands__options_read(values, &info, given);
-    if (st == SL_OK) {
-        sl_commands__pairs_options(out, &run);
-        if (!sl_commands__named(&run, "seed")->given) out->seed = sl_universe_config(u)->seed;
-    }
-    sl_io_json_free(given); // texts of choices were borrowed from it until now
+    const sl_status st = sl_commands__options_read(&o, NULL, sl_commands__table(&the_call), given);
+    sl_io_json_free(given);
+    *out = o.pairs;
+    out->seed = o.seed == SL_NONE ? sl_universe_config(u)->seed : (uint64_t)o.seed;
     return st;
 }
 
@@ -110,14 +111,14 @@ symlaw_status symlaw_pair_formula(symlaw_formula **out, const symlaw_pair *s) {
 }
 
 int64_t symlaw_pair_member(const symlaw_pair *s) { return s ? s->pair.base : -1; }
-int symlaw_pair_rows(const symlaw_pair *s) { return s ? s->pair.points : 0; }
-int symlaw_pair_columns(const symlaw_pair *s) { return s ? s->pair.columns : 0; }
+int symlaw_pair_rows(const symlaw_pair *s) { return s ? (int)s->pair.data.rows : 0; }
+int symlaw_pair_columns(const symlaw_pair *s) { return s ? s->pair.data.inputs : 0; }
 
 const double *symlaw_pair_x(const symlaw_pair *s, int column) {
-    return s && column >= 0 && column < s->pair.columns ? s->pair.x[column] : NULL;
+    return s && column >= 0 && column < s->pair.data.inputs ? s->pair.data.x[column] : NULL;
 }
 
-const double *symlaw_pair_y(const symlaw_pair *s) { return s ? s->pair.y : NULL; }
+const double *symlaw_pair_y(const symlaw_pair *s) { return s ? s->pair.data.y : NULL; }
 
 const uint8_t *symlaw_pair_tokens(const symlaw_pair *s, int *n) {
     if (n) *n = s ? s->pair.n_tokens : 0;

@@ -9,7 +9,7 @@
  *   memory    Everything comes through sl_malloc and friends, so tests can make the n-th allocation
  *             fail and count what was not given back. Short-lived work lives in an arena: take a
  *             mark, work, rewind.
- *   numbers   sl_exp, sl_sin, sl_log and the generator give the same bits on every x86-64 machine.
+ *   numbers   sl_exp, sl_sin, sl_log and the generator give the same bits on every CPU.
  *             libm does not (it picks code by CPU), and a data set that is computed rather than
  *             stored must not depend on who computes it. Nor on where: text becomes numbers and
  *             numbers text by sl_strtod, sl_snprintf and friends, which the locale does not touch.
@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <stdarg.h>
 #include <locale.h>
+#include <float.h>
 
 #define SL_NODISCARD __attribute__((warn_unused_result))
 #define SL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -101,18 +102,100 @@ _Noreturn void sl_assert_failed(const char *what, const char *file, int line);
 #define SL_NO ((sl_truth){ -1 })
 #define SL_UNKNOWN ((sl_truth){ 0 })
 
-/* Modules keep their options in tables, one X(field, option, kind, value, text, choices, min, max,
- * shown, help) a row. A row as a check sees it; a choice is held as its place in "a|b|c", from 0. */
-typedef struct sl_bounds {
-    const char *option, *choices;
-    double min, max;
-} sl_bounds;
+/* ---------------------------------------------------------------- options ------------------- */
 
-#define SL_BOUNDS_ROW(field, option, kind, value, text, choices, min, max, shown, help) \
-    { option, choices, min, max },
+/* An option is described once, by a row of a table in the folder whose struct it is a field of:
+ *
+ *     static const sl_option rows[] = {
+ *         SL_OPTION(sl_pairs_options, points, "points", .value = 64, .min = 2, .max = 4096,
+ *                   .shown = "N", .help = "points of a data set"),
+ *         ...
+ *
+ * Defaults, checks, the parser, --help, shell completion, man pages and the recorded configuration
+ * are all made from the rows. */
+typedef enum sl_option_kind { // by the type of the field
+    SL_KIND_FLAG,             // bool
+    SL_KIND_INT,              // int64_t; SL_NONE: not given
+    SL_KIND_REAL,             // double; NaN: not given
+    SL_KIND_CHOICE,           // int: place in `choices`, from 0; -1: not given
+    SL_KIND_TEXT,             // const char *; NULL: not given
+    SL_KIND_TEXTS,            // const char *[SL_OPTION_TEXTS_COUNT]; NULL: not given
+} sl_option_kind;
+#define SL_NONE INT64_MIN
+enum {
+    SL_OPTION_TEXTS_COUNT = 2,
+    SL_OPTION_TEXT_MAX = 32
+}; // texts of one option; bytes of a number or choice
 
-/* SL_EINVAL names the first option whose value is outside its bounds; NaN is outside. */
-SL_NODISCARD sl_status sl_bounds_check(const sl_bounds *rows, const double *values, int n);
+/* What a TEXT that names a file or a folder is for. */
+typedef enum sl_option_path {
+    SL_PATH_NONE, // it names neither
+    SL_PATH_FILE_INPUT,
+    SL_PATH_FILE_OUTPUT,
+    SL_PATH_FILE_IN_PLACE, // read, then added to
+    SL_PATH_FOLDER_INPUT,
+    SL_PATH_FOLDER_IN_PLACE,
+} sl_option_path;
+
+typedef struct sl_option {
+    const char *name;    // without dashes
+    const char *alias;   // a former name, which is read for ever and shown nowhere; NULL: none
+    size_t offset;       // of the field in its struct
+    sl_option_kind kind;
+    double value;        // default of a number, a flag (0, 1) or a choice (its place); NaN: none
+    const char *text;    // default of a text; NULL: none
+    const char *choices; // "a|b|c"
+    double min, max;     // of numbers
+    const char *shown;   // name of its value, such as "N"
+    const char *help;    // one sentence
+    const char *group;   // heading in --help; set by the command
+    sl_option_path path;
+} sl_option;
+
+#define SL_OPTION(type, field, option, ...)                                    \
+    { .name = option, .offset = offsetof(type, field),                         \
+      .kind = _Generic(((type *)0)->field, bool: SL_KIND_FLAG, int64_t: SL_KIND_INT, \
+                       double: SL_KIND_REAL, int: SL_KIND_CHOICE,              \
+                       const char *: SL_KIND_TEXT, const char **: SL_KIND_TEXTS), \
+      __VA_ARGS__ }
+
+typedef struct sl_option_table {
+    const sl_option *row;
+    int n;
+} sl_option_table;
+
+/* A default that differs from the table's; a list ends with one without a name. */
+typedef struct sl_option_preset {
+    const char *name;
+    double value;
+} sl_option_preset;
+
+/* Every field of the table := its default. */
+void sl_option_defaults(void *options, const sl_option_table *t);
+/* The fields that are listed := other defaults. */
+void sl_option_presets(void *options, const sl_option_table *t, const sl_option_preset *list);
+/* SL_EINVAL names the first option whose number is outside its bounds; NaN is outside. */
+SL_NODISCARD sl_status sl_option_check(const void *options, const sl_option_table *t);
+
+/* The row of this name or former name; NULL: there is none. */
+const sl_option *sl_option_find(const sl_option_table *t, const char *name);
+/* The same, of a name that must be there. */
+const sl_option *sl_option_get(const sl_option_table *t, const char *name);
+
+/* The field of a number, flag or choice, as it is held; the field of a text. */
+double sl_option_number(const void *options, const sl_option *o);
+void sl_option_set(void *options, const sl_option *o, double value); // NaN: not given
+const char **sl_option_texts(const void *options, const sl_option *o);
+bool sl_option_is_given(const void *options, const sl_option *o);
+void sl_option_copy(void *to, const void *from, const sl_option *o);
+bool sl_option_same(const void *a, const void *b, const sl_option *o); // texts by their letters
+
+/* The name of a choice's place; asserts that there is one. */
+const char *sl_option_choice(char name[SL_OPTION_TEXT_MAX], const sl_option *o, int place);
+/* The place of a name; -1: it is none. */
+int sl_option_place(const sl_option *o, const char *name);
+/* The default as it can be typed, in text or a text of the row's; NULL: there is none. */
+const char *sl_option_default_text(char text[SL_OPTION_TEXT_MAX], const sl_option *o);
 
 /* ---------------------------------------------------------------- memory -------------------- */
 
@@ -180,14 +263,21 @@ void sl_arena_clear(sl_arena *a);               // gives all memory back
 /* ---------------------------------------------------------------- the CPU ------------------- */
 
 /* A kernel that gains from wider vectors is one text compiled for several instruction sets: X.c,
- * X.avx2.c, X.avx512.c. Every choice between them in the library, and what the GEMM libraries may
- * use, is made by sl_cpu(). */
+ * X.avx2.c, X.avx512.c (base/vector.h). Every choice between them in the library, and what the GEMM
+ * libraries may use, is made by sl_cpu(). */
 typedef enum sl_isa {
-    SL_ISA_BASE,   // x86-64-v2: 16-byte vectors, no fused multiply-add
+    SL_ISA_BASE,   // x86-64-v2 and all other CPUs: 16-byte vectors, no fused multiply-add
     SL_ISA_AVX2,   // with FMA and F16C: 32-byte vectors
     SL_ISA_AVX512, // F, DQ, VL, BW: 64-byte vectors
     SL_ISA_COUNT
 } sl_isa;
+
+/* The variants of a kernel by sl_isa; those that are not compiled for other CPUs are NULL there. */
+#if defined(__x86_64__)
+#define SL_ISA_VARIANTS(base, avx2, avx512) { &base, &avx2, &avx512 }
+#else
+#define SL_ISA_VARIANTS(base, avx2, avx512) { &base }
+#endif
 
 #define SL_CPU_VARIABLE "SYMLAW_CPU" // in the environment: a name from below lowers sl_cpu()
 
@@ -199,6 +289,7 @@ const char *sl_isa_name(sl_isa isa); // "base", "avx2", "avx512"
 sl_isa sl_cpu_lowered(sl_isa best, const char *word);
 /* SL_EINVAL: the word names no instruction set, or one wider than `best`. NULL and "" are fine. */
 SL_NODISCARD sl_status sl_cpu_check(const char *word, sl_isa best);
+void sl_cpu_pause(void); // in loops that wait for another thread: leaves the core to its neighbour
 
 /* ---------------------------------------------------------------- randomness ---------------- */
 
@@ -227,7 +318,7 @@ double sl_rng_normal(sl_rng *r);              // N(0, 1), by our own log and sin
 
 /* ---------------------------------------------------------------- elementary functions ------ */
 
-/* y[i] = f(x[i]), y may be x. Within about 1 ulp, the same bits on every x86-64 and for every n and
+/* y[i] = f(x[i]), y may be x. Within about 1 ulp, the same bits on every CPU, for every n and
  * alignment. Edges as IEEE 754 and C: exp(-inf) = 0, log(0) = -inf, log(-1) = NaN, sin(inf) = NaN. */
 void sl_exp_array(double *y, const double *x, int n);
 void sl_sin_array(double *y, const double *x, int n);
@@ -254,6 +345,28 @@ double sl_tanh(double x);
 double sl_atan(double x);
 double sl_asin(double x);
 double sl_acos(double x);
+
+/* A long double, which has 64 bits of mantissa (x86) or 113, rounded to 64: mantissa 2^(e - 16383 - 63),
+ * the upper bit of the mantissa set; e are the lower 15 bits of `exponent`, the sign is above them. For
+ * normal numbers. */
+typedef struct sl_long_bits {
+    uint64_t mantissa;
+    uint16_t exponent;
+} sl_long_bits;
+static inline sl_long_bits sl_long_bits_of(long double v) {
+#if LDBL_MANT_DIG == 64
+    union { long double v; sl_long_bits bits; } x = { v };
+    return x.bits;
+#else
+    _Static_assert(LDBL_MANT_DIG == 113, "a long double has 64 or 113 bits of mantissa");
+    union { long double v; uint64_t half[2]; } x = { v };
+    const uint16_t exponent = (uint16_t)(x.half[1] >> 48);
+    const uint64_t first = 1ull << 63 | x.half[1] << 16 >> 1 | x.half[0] >> 49;
+    const uint64_t mantissa = first + (x.half[0] >> 48 & 1);
+    return mantissa ? (sl_long_bits){ mantissa, exponent }
+                    : (sl_long_bits){ 1ull << 63, (uint16_t)(exponent + 1) };
+#endif
+}
 
 /* ---------------------------------------------------------------- strings ------------------- */
 

@@ -1,15 +1,19 @@
 /* cpu - which instruction set the kernels of this process use: the only question put to the CPU. */
-#include <cpuid.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 static const char *const names[SL_ISA_COUNT] = { "base", "avx2", "avx512" };
 
 const char *sl_isa_name(sl_isa isa) { return names[isa]; }
 
+#if defined(__x86_64__)
 /* clang 14 has no word for it in __builtin_cpu_supports. */
 static bool has_f16c(void) {
     unsigned a, b, c, d;
@@ -25,6 +29,9 @@ sl_isa sl_cpu_best(void) {
         return SL_ISA_AVX2;
     return SL_ISA_AVX512;
 }
+#else
+sl_isa sl_cpu_best(void) { return SL_ISA_BASE; }
+#endif
 
 sl_isa sl_cpu_lowered(sl_isa best, const char *word) {
     for (int k = 0; word && k < (int)best; k++)
@@ -51,4 +58,12 @@ sl_isa sl_cpu(void) {
         atomic_store_explicit(&known, isa, memory_order_relaxed);
     }
     return (sl_isa)isa;
+}
+
+void sl_cpu_pause(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
 }

@@ -1,4 +1,4 @@
-/* Constants of the elementary functions, for math_template.h and math_reduce.c only.
+/* Constants of the elementary functions, for math_body.h and math_reduce.c only.
  *
  * Printed by tests/golden/math/coefficients.py; change that and not this. */
 #ifndef SL_MATH_CONSTANTS_H

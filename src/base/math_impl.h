@@ -1,8 +1,8 @@
 /* math - what the files of the elementary functions share. Method and errors: docs/math/elementary.md.
  *
- *     math_template.h      the functions, written once for a vector of SL_MATH_LANES doubles
+ *     math_body.h          the functions, written once in the vectors of vector.h
  *     math_composed.h      those made of the others: tan, sinh, asin, ...
- *     math.c               2 lanes (every x86-64), the scalar calls, the choice of variant
+ *     math.c               for every CPU: 2 lanes; the scalar calls, the choice of variant
  *     math.avx2.c          4 lanes
  *     math.avx512.c        8 lanes
  *     math_reduce.c        sin of a large argument: x mod pi/2 with as many bits as it takes
@@ -32,7 +32,7 @@ typedef struct sl_math__variant {
     sl_math__two_functions *sincos;
 } sl_math__variant;
 
-extern const sl_math__variant sl_math__baseline, sl_math__avx2, sl_math__avx512;
+extern const sl_math__variant sl_math__base, sl_math__avx2, sl_math__avx512;
 
 /* The i-th variant that this CPU can run, slowest first; NULL past the last. */
 const sl_math__variant *sl_math__usable(int i);

@@ -67,8 +67,10 @@ void sl_rng_uniforms(double *out, sl_rng *r, int n) {
         const int blocks = n / 2;
         SL_ASSERT((uint32_t)r->lo <= UINT32_MAX - (uint32_t)blocks);
         int done = 0;
+#if defined(__x86_64__)
         if (sl_cpu() >= SL_ISA_AVX2)
             done = sl_philox__uniforms_avx2(out, r->key, r->hi, r->lo, blocks);
+#endif
         for (; done < blocks; done++) {
             sl_philox_block b = sl_philox(r->key, r->hi, r->lo + (uint64_t)done);
             uint64_t u = b.v[0] | (uint64_t)b.v[1] << 32, v = b.v[2] | (uint64_t)b.v[3] << 32;

@@ -38,10 +38,10 @@ static inline int64_t sl_ckpt__st_bytes(const sl_st_tensor *t) {
     return sl_ckpt__st_numbers(t) * sl_ckpt__st_dtype_bytes(t->dtype);
 }
 
-/* The longest header that is believed, as other readers have it. */
+/* The longest header that is accepted, as in other readers. */
 #define SL_ST__MAX_HEADER 100000000
 
-/* Members of the metadata that this file's reader and writer deal with themselves. */
+/* Members of the metadata that the reader and writer handle themselves. */
 #define SL_ST__FORMAT "symlaw_format"
 #define SL_ST__DATA_HASH "data_hash"
 #define SL_ST__HEADER_HASH "header_hash"
@@ -50,8 +50,8 @@ static inline int64_t sl_ckpt__st_bytes(const sl_st_tensor *t) {
 int sl_ckpt__st_text_order(const void *a, const void *b);
 int sl_ckpt__st_name_order(const void *a, const void *b);
 
-/* Hash of what a header says: the texts (header_hash left out), then name, kind, shape and place of
- * each tensor; both sorted by name. */
+/* Hash of a header's content: the texts (header_hash left out), then name, dtype, shape and place
+ * of each tensor; both sorted by name. */
 SL_NODISCARD sl_status sl_ckpt__st_header_hash(char out[33], const sl_st_text *text, int n_text,
                                           const sl_st_tensor *const *tensor, int n);
 /* Which of n numbers is the first that is NaN or infinite; -1: none. */
@@ -73,7 +73,7 @@ const sl_ckpt_older *sl_ckpt__older_find(const sl_ckpt_older *rows, const char *
 
 typedef enum sl_ckpt__kind { SL_CKPT__MODEL, SL_CKPT__STATE } sl_ckpt__kind;
 
-/* "model" or "state": how names begin and what the metadata say. */
+/* "model" or "state": prefix of the file's name, and "kind" in the metadata. */
 const char *sl_ckpt__kind_text(sl_ckpt__kind kind);
 
 /* *out := dir/<kind>-<step>.safetensors; sl_free it. */
@@ -83,24 +83,24 @@ int64_t sl_ckpt__newest_below(const char *dir, int64_t limit);
 /* Removes what is older than the checkpoint before that of `step`. */
 void sl_ckpt__remove_old(const char *dir, int64_t step);
 
-/* The texts of a file of ours: SL_EFORMAT names what the metadata lack. `out` holds what there is,
- * to be cleared by the caller, whatever the answer is. */
+/* The texts of a checkpoint file: SL_EFORMAT names what the metadata lack. The caller clears `out`
+ * after any status. */
 SL_NODISCARD sl_status sl_ckpt__texts(sl_ckpt_loaded *out, const sl_st_file *f, const char *path,
                                       sl_ckpt__kind kind);
-/* Does the file have this tensor of numbers? SL_EFORMAT says what it has instead. */
+/* Does the file have this tensor? SL_EFORMAT names what it has instead. */
 SL_NODISCARD sl_status sl_ckpt__expect(const sl_st_tensor **out, const sl_st_file *f,
                                        const char *path, const sl_st_tensor *want);
 /* Does the file have all parameters of the model, and nothing else? */
 SL_NODISCARD sl_status sl_ckpt__expect_weights(const sl_st_file *f, const char *path,
                                                const sl_model *m);
-/* weights := the file's, once sl_ckpt__expect_weights said yes; 0 between tensors. */
+/* weights := the file's, after sl_ckpt__expect_weights returned SL_OK; 0 between tensors. */
 SL_NODISCARD sl_status sl_ckpt__read_weights(float *weights, const sl_st_file *f,
                                              const sl_model *m);
-/* A parameter as a tensor of a file: its name behind `prefix`, which lives in `name`. */
+/* A parameter as a tensor of a file, named `prefix` and its own name; stored in `name`. */
 #define SL_CKPT__NAME 64
 sl_st_tensor sl_ckpt__tensor(char name[SL_CKPT__NAME], const char *prefix, const sl_param *p);
-/* The tensors of a state that are there once: t, clamped, cpr (lambda, kappa, sampled, increase)
- * and cpr_set_at. */
+/* The tensors of a state that are not per parameter: t, clamped, cpr (lambda, kappa, sampled,
+ * increase) and cpr_set_at. */
 enum { SL_CKPT__ROWS = 4, SL_CKPT__CPR = 4 };
 void sl_ckpt__state_rows(sl_st_tensor row[SL_CKPT__ROWS], int n_tensor);
 

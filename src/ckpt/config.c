@@ -30,7 +30,7 @@ const sl_ckpt_older *sl_ckpt__older_find(const sl_ckpt_older *rows, const char *
 }
 
 const sl_ckpt_older *sl_ckpt_older_default(const char *option, int format) {
-#define X(option, until, value, text) { option, until, value, text },
+#define X(option, until, value) { option, until, value },
     static const sl_ckpt_older rows[] = { SL_CKPT_OLDER_DEFAULTS(X){ .option = NULL } };
 #undef X
     return sl_ckpt__older_find(rows, option, format);

@@ -1,8 +1,7 @@
-/* files - which files of a folder are checkpoints, and which may go.
+/* files - which files of a folder are checkpoints; removing old ones.
  *
- * A file is known by its name alone, and only the exact spelling counts: nothing else in the folder
- * is ever touched. All of this works without memory of its own, so that tidying up cannot fail
- * where saving succeeded. */
+ * A checkpoint is recognised by its exact name: no other file of the folder is touched. Nothing is
+ * allocated here, so that removing old checkpoints cannot fail after saving succeeded. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,7 @@ typedef struct entry {
     int64_t step;
 } entry;
 
-/* Is name[0 .. length) one of ours? It is if writing what was read from it gives it again. */
+/* Is name[0 .. length) that of a checkpoint? It is if the parsed name formats to the same text. */
 static bool parse(entry *e, const char *name, size_t length) {
     for (sl_ckpt__kind kind = SL_CKPT__MODEL; kind <= SL_CKPT__STATE; kind++) {
         const size_t stem = strlen(sl_ckpt__kind_text(kind));
@@ -82,7 +81,7 @@ int64_t sl_ckpt_before(const char *dir, int64_t step) { return sl_ckpt__newest_b
 
 void sl_ckpt_sweep(const char *dir) { sl_file_sweep(dir, is_ours, true); }
 
-/* Files of one kind below a step. Their folder may be read and yet not written to: they stay. */
+/* Removes files of one kind below a step; they stay where the folder is read-only. */
 static void remove_below(DIR *d, sl_ckpt__kind kind, int64_t step) {
     rewinddir(d);
     for (struct dirent *f; (f = readdir(d));) {
@@ -92,8 +91,8 @@ static void remove_below(DIR *d, sl_ckpt__kind kind, int64_t step) {
     }
 }
 
-/* What has a higher step than the one just saved was passed over when this run was resumed. It is
- * not older, and stays until the run gets there. */
+/* A checkpoint of a higher step than the one just saved was skipped when this run was resumed. It
+ * stays until the run reaches that step. */
 void sl_ckpt__remove_old(const char *dir, int64_t step) {
     DIR *d = opendir(dir);
     if (!d) return;
@@ -102,11 +101,11 @@ void sl_ckpt__remove_old(const char *dir, int64_t step) {
         char name[NAME_BYTES];
         struct stat found;
         name_of(name, SL_CKPT__STATE, s);
-        if (fstatat(dirfd(d), name, &found, 0) != 0) continue; // half of one is none
+        if (fstatat(dirfd(d), name, &found, 0) != 0) continue; // incomplete without its state
         kept = s;
         break;
     }
-    remove_below(d, SL_CKPT__MODEL, kept); // first: no model without its state
+    remove_below(d, SL_CKPT__MODEL, kept); // models first: no model without its state
     remove_below(d, SL_CKPT__STATE, kept);
     closedir(d);
 }

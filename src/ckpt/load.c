@@ -1,11 +1,11 @@
-/* load - the newest whole checkpoint back into weights and optimiser. */
+/* load - the newest valid checkpoint back into weights and optimiser. */
 #include <string.h>
 
 #include "ckpt/ckpt_impl.h"
 
 enum { CPR = SL_CKPT__CPR, ROWS = SL_CKPT__ROWS, LINE = 1024 };
 
-/* A checkpoint that is being looked at. */
+/* A checkpoint that is being validated. */
 typedef struct pair {
     char *path[2]; // by sl_ckpt__kind
     sl_st_file *file[2];
@@ -57,7 +57,7 @@ static sl_status check(const pair *p, int64_t step, const sl_model *m) {
         strcmp(model->vocabulary, state->vocabulary) != 0 ||
         strcmp(model->universe, state->universe) != 0)
         return sl_fail(SL_EFORMAT, "%s: it is of another run than the model beside it", path);
-    // sl_ckpt_st_open has seen to it that a file of ours has data_hash
+    // sl_ckpt_st_open ensures that a checkpoint file has data_hash
     if (strcmp(sl_ckpt_st_metadata(p->file[SL_CKPT__STATE], "model_hash"),
                sl_ckpt_st_metadata(p->file[SL_CKPT__MODEL], SL_ST__DATA_HASH)) != 0)
         return sl_fail(SL_EFORMAT, "%s: it belongs to other weights than the model beside it",
@@ -133,18 +133,16 @@ static sl_status look_step(const char *dir, int64_t step) {
     return st;
 }
 
-/* ---------------------------------------------------------------- which one ----------------- */
+/* ---------------------------------------------------------------- choosing ------------------ */
 
-/* What is wrong with the newest ones, while older ones are tried. */
+/* Checkpoints are tried from the newest on. */
 typedef struct search {
-    char newest[LINE]; // "": nothing
+    char newest[LINE]; // message on the newest one; "": none
     int tried;
 } search;
 
-/* The next older step, or -1; `st` is what became of the one before, which ends the search unless
- * it was of no use. Lack of memory says nothing about a file, so it is no reason to take an older
- * one.
- */
+/* The next older step, or -1 to end the search; `st` is the status of the step before. Lack of
+ * memory does not make a file invalid, so it is no reason to take an older one. */
 static int64_t next_step(search *s, const char *dir, int64_t step, sl_status st) {
     if (st == SL_OK || st == SL_ENOMEM) return -1;
     if (step < INT64_MAX && s->tried++ == 0)
@@ -152,7 +150,7 @@ static int64_t next_step(search *s, const char *dir, int64_t step, sl_status st)
     return sl_ckpt__newest_below(dir, step);
 }
 
-/* Ends a search: *warning, or what is to be said. */
+/* Ends a search: sets *warning, or the message of the failure. */
 static sl_status end_search(char **warning, const search *s, const char *dir, int64_t step,
                             sl_status st, const char *verb) {
     *warning = NULL;

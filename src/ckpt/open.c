@@ -1,4 +1,4 @@
-/* open - what a file of ours must have, and the model of a weights file. */
+/* open - required contents of a checkpoint file, and the model of a weights file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ void sl_ckpt_loaded_clear(sl_ckpt_loaded *l) {
 }
 
 static sl_status copy(char **out, const char *text) {
-    if (!text) text = ""; // from before it was written, or after: it is not known
+    if (!text) text = ""; // absent in files of other versions
     const size_t n = strlen(text) + 1;
     *out = sl_malloc(n, 1);
     if (!*out) return sl_fail_memory(n, 1, "texts of a checkpoint");
@@ -28,7 +28,7 @@ static sl_status copy(char **out, const char *text) {
     return SL_OK;
 }
 
-/* Whoever opened the wrong file should see at once that it is, or how much is gone. */
+/* Names all missing members at once, so that a wrong file is recognised. */
 static sl_status name_missing(const sl_st_file *f, const char *path, sl_ckpt__kind kind) {
     static const char *const needed[] = { SL_ST__FORMAT, "kind", "step", "config" };
     char list[160] = "";
@@ -121,7 +121,7 @@ typedef struct reading {
     const sl_json *config;
     const char *path;
     int format;
-    sl_str missing; // what has its default: "heads" (0), ...
+    sl_str missing; // options with their defaults: "heads" (0), ...
 } reading;
 
 static sl_status bad_member(const reading *r, const char *name, const sl_json *j,
@@ -130,7 +130,7 @@ static sl_status bad_member(const reading *r, const char *name, const sl_json *j
                    sl_io_json_kind_text(sl_io_json_kind_of(j)), need);
 }
 
-/* The number that an option has which is missing: that of the configuration's format. */
+/* The value of a missing option: the default of the configuration's format. */
 static sl_status take_default(double *out, reading *r, const char *name, double today) {
     const sl_ckpt_older *then = sl_ckpt_older_default(name, r->format);
     if (sl_ckpt_config_needs(name)) return sl_ckpt_config_lacks(name, r->path);
@@ -139,7 +139,7 @@ static sl_status take_default(double *out, reading *r, const char *name, double 
     return SL_OK;
 }
 
-/* *out has the default of today. */
+/* *out has the current default. */
 static sl_status get_int(int64_t *out, reading *r, const char *name) {
     const sl_json *j = sl_io_json_get(r->config, name);
     if (!j) {
@@ -154,24 +154,25 @@ static sl_status get_int(int64_t *out, reading *r, const char *name) {
     return SL_OK;
 }
 
-static sl_status get_real(double *out, reading *r, const char *name) {
-    const sl_json *j = sl_io_json_get(r->config, name);
-    if (!j) return take_default(out, r, name, *out);
-    if (sl_io_json_kind_of(j) != SL_JSON_INT && sl_io_json_kind_of(j) != SL_JSON_REAL)
-        return bad_member(r, name, j, sl_io_json_kind_text(SL_JSON_REAL));
-    *out = sl_io_json_real(j);
+/* The field has the default of today. */
+static sl_status get_option(sl_model_options *to, const sl_option *o, reading *r) {
+    const bool whole = o->kind == SL_KIND_INT;
+    const sl_json *j = sl_io_json_get(r->config, o->name);
+    double x = sl_option_number(to, o);
+    if (!j)
+        SL_TRY(take_default(&x, r, o->name, x));
+    else if (sl_io_json_kind_of(j) != SL_JSON_INT &&
+             (whole || sl_io_json_kind_of(j) != SL_JSON_REAL))
+        return bad_member(r, o->name, j, sl_io_json_kind_text(whole ? SL_JSON_INT : SL_JSON_REAL));
+    else
+        x = sl_io_json_real(j);
+    sl_option_set(to, o, x);
     return SL_OK;
 }
 
 static sl_status read_options(sl_model_options *o, reading *r) {
     int64_t variables = o->columns - 1;
-#define GET_INT                     get_int
-#define GET_REAL                    get_real
-#define X(field, option, kind, ...) SL_TRY(GET_##kind(&o->field, r, option));
-    SL_MODEL_TABLE(X)
-#undef X
-#undef GET_INT
-#undef GET_REAL
+    for (int i = 0; i < sl_model_table.n; i++) SL_TRY(get_option(o, &sl_model_table.row[i], r));
     SL_TRY(get_int(&variables, r, "variables"));
     if (variables < 0 || variables >= SL_NN_MAX_COLUMNS) // before 1 is added
         return sl_fail(SL_EFORMAT, "%s: its config has %lld variables", r->path,
@@ -188,7 +189,7 @@ static sl_status options_of(sl_model_options *o, char **missing, const sl_st_fil
     if (st == SL_EFORMAT) return sl_fail(st, "%s: its config: %s", path, sl_last_error());
     SL_TRY(st);
     reading r = { .config = config, .path = path };
-    *o = (sl_model_options)SL_MODEL_OPTIONS_INIT;
+    *o = sl_model_defaults();
     if (sl_io_json_kind_of(config) == SL_JSON_OBJECT) {
         st = sl_ckpt_config_format(&r.format, config, path);
         if (st == SL_OK) st = read_options(o, &r);

@@ -1,4 +1,4 @@
-/* save - a checkpoint to disk: the state, then the model, then the old ones go. */
+/* save - writes a checkpoint: the state, then the model, then removes old ones. */
 #include <string.h>
 #include <unistd.h>
 
@@ -23,11 +23,11 @@ void sl_ckpt__state_rows(sl_st_tensor row[ROWS], int n_tensor) {
     row[3].shape[0] = n_tensor;
 }
 
-/* What both files say. */
+/* Metadata of both files. */
 static int add_texts(sl_st_text text[TEXTS], char step[24], sl_ckpt__kind kind,
                      const sl_ckpt_meta *meta) {
     const sl_st_text list[] = {
-        { "format", "pt" }, // as files of PyTorch have it; some loaders ask
+        { "format", "pt" }, // as in files of PyTorch; some loaders require it
         { "version", SL_VERSION },
         { "revision", sl_ckpt_revision() },
         { "kind", sl_ckpt__kind_text(kind) },
@@ -35,7 +35,7 @@ static int add_texts(sl_st_text text[TEXTS], char step[24], sl_ckpt__kind kind,
         { "config", meta->config },
         { "vocabulary", meta->vocabulary },
         { "universe", meta->universe },
-        { "level", sl_nn_level() },
+        { "level", sl_nn_isa() },
         { "libraries", sl_nn_libraries() },
     };
     sl_snprintf(step, 24, "%lld", (long long)meta->step);
@@ -46,7 +46,7 @@ static int add_texts(sl_st_text text[TEXTS], char step[24], sl_ckpt__kind kind,
     return SL_LEN(list);
 }
 
-/* All that the two files are made from. */
+/* The contents of the two files. */
 typedef struct parts {
     sl_st_tensor *model;         // (n_param)
     sl_st_tensor *state;         // (ROWS + 2 n_param)
@@ -73,7 +73,7 @@ static sl_status allocate(parts *p, int n_param) {
     return sl_fail_memory(ROWS + 2 * n, sizeof *p->state, "the list of a checkpoint's tensors");
 }
 
-/* Numbers of 8 bytes come first, so that whoever maps the file finds all of them aligned. */
+/* Numbers of 8 bytes come first, so that all are aligned in a mapped file. */
 static void fill(parts *p, const sl_model *model, const float *weights, const sl_optim *optim,
                  const float *m, const float *v) {
     const int n = model->n_param;
@@ -105,9 +105,9 @@ static sl_status ask_guard(const sl_ckpt_meta *meta) {
     return meta->guard ? meta->guard(meta->guard_payload) : SL_OK;
 }
 
-/* Writes one file of the two. A launcher that has asked us to stop may kill us while the disk is
- * still at work, so it gets its name before it is synced: readers compare hashes. Not where it
- * would replace one of the same step, which stays until the new one is safe. */
+/* Writes one file of the two. A launcher may kill this process before a slow sync ends, so the file
+ * is renamed before it is synced: readers compare hashes. Not where it would replace one of the
+ * same step, which stays until the new one is synced. */
 static sl_status put(sl_file **out, bool *named, const char *path, const sl_st_tensor *tensors,
                      int n, const sl_st_text *text, int n_text, const sl_ckpt_meta *meta) {
     SL_TRY(sl_ckpt__st_begin(out, path, tensors, n, text, n_text));
@@ -118,8 +118,8 @@ static sl_status put(sl_file **out, bool *named, const char *path, const sl_st_t
     return SL_OK;
 }
 
-/* The folder is another process's now: what has its name there stays, for the file of that name may
- * be the other's already. */
+/* Another process owns the folder now: a published file stays, since the file of that name may
+ * already be the other's. */
 static void leave(sl_file **f, bool named) {
     char line[SL_FAIL_LINE];
     if (!*f) return;
@@ -128,8 +128,8 @@ static void leave(sl_file **f, bool named) {
     sl_fail_restore(line);
 }
 
-/* The state says which weights it belongs to, by their hash. A save of a step that is there already
- * could be killed between the two files; the halves are then not taken for a whole. */
+/* The state holds the hash of its weights. If saving an existing step is killed between the two
+ * files, the mismatch is detected. */
 static sl_status write_files(const char *dir, const parts *p, int n_param,
                              const sl_ckpt_meta *meta) {
     sl_status st;
@@ -163,7 +163,7 @@ done:
     return st;
 }
 
-/* What is saved can be gone on from. */
+/* Refuses numbers that are NaN or infinite: training could not resume from them. */
 static sl_status check_finite(const sl_st_tensor *tensor, int n, sl_ckpt__kind kind) {
     for (int i = 0; i < n; i++) {
         const sl_st_tensor *t = &tensor[i];
@@ -184,7 +184,7 @@ sl_status sl_ckpt_save(const char *dir, const sl_model *model, const float *weig
     sl_status st = check_finite(p.model, model->n_param, SL_CKPT__MODEL);
     if (st == SL_OK) st = check_finite(p.state, ROWS + 2 * model->n_param, SL_CKPT__STATE);
     if (st == SL_OK) {
-        sl_ckpt_sweep(dir); // before: the disk may be full of them
+        sl_ckpt_sweep(dir); // first: they may fill the disk
         st = write_files(dir, &p, model->n_param, meta);
     }
     clear(&p);

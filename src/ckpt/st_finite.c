@@ -1,12 +1,12 @@
-/* st_finite - numbers that are NaN or infinite: a file of them is whole and of no use. */
+/* st_finite - finds numbers that are NaN or infinite. */
 #include <string.h>
 
 #include "ckpt/ckpt_impl.h"
 
 enum { BLOCK = 4096 };
 
-/* All bits of the exponent are set. Blocks without such a number, which are all as a rule, are
- * passed without a branch. */
+/* All bits of the exponent are set. Blocks without such a number, the usual case, are scanned
+ * without a branch. */
 #define FIRST(name, bits, mask)                                        \
     static int64_t name(const char *numbers, int64_t n) {              \
         for (int64_t from = 0; from < n; from += BLOCK) {              \

@@ -1,4 +1,4 @@
-/* st_hash - what tells a whole file from a damaged one. The format itself has no checksum. */
+/* st_hash - hashes that detect damage. The format itself has no checksum. */
 #include <string.h>
 
 #include "ckpt/ckpt_impl.h"
@@ -15,13 +15,13 @@ int sl_ckpt__st_name_order(const void *a, const void *b) {
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* With its terminator, so that neighbours cannot run together. */
+/* With its terminator, so that adjacent texts stay distinct. */
 static void add_text(sl_hasher *h, const char *text) { sl_hasher_add(h, text, strlen(text) + 1); }
 
 static void add_int(sl_hasher *h, int64_t n) { sl_hasher_add(h, &n, sizeof n); }
 
-/* Over what is said and not over its bytes: whoever writes the same header with other blanks or in
- * another order has not damaged anything. */
+/* Of the header's content and not of its bytes: the same header with other blanks or in another
+ * order is not damaged. */
 sl_status sl_ckpt__st_header_hash(char out[33], const sl_st_text *text, int n_text,
                                   const sl_st_tensor *const *tensor, int n) {
     sl_hasher *h = NULL;

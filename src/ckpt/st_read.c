@@ -1,8 +1,8 @@
-/* st_read - safetensors files, which may be anybody's and may be damaged.
+/* st_read - safetensors files, which may be of any program and may be damaged.
  *
- * The header is judged whole on opening, and nothing of it is used before it was: after that every
- * tensor is known to lie in the file, beside all others and without gaps, with as many bytes as its
- * shape says. Data are read when asked for. */
+ * The whole header is validated on opening, before any of it is used: after that every tensor is
+ * known to lie inside the file, without overlaps or gaps, with the number of bytes of its shape.
+ * Data are read on request. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { LENGTH_BYTES = 8, SLICE = 4 << 20 };
 
-/* No offset is believed beyond this, so that sums of a few cannot overflow. */
+/* No larger offset is accepted, so that sums of a few cannot overflow. */
 static const int64_t MAX_OFFSET = INT64_C(1) << 60;
 
 struct sl_st_file {
@@ -25,7 +25,7 @@ struct sl_st_file {
     sl_st_tensor *tensor;         // in the order of their data
     const sl_st_tensor **by_name; // sorted
     sl_st_text *text;             // sorted by name
-    sl_json *header;              // names and texts live here
+    sl_json *header;              // owns names and texts
 };
 
 /* ---------------------------------------------------------------- reading bytes ------------- */
@@ -104,10 +104,10 @@ static sl_status read_metadata(sl_st_file *f) {
     return SL_OK;
 }
 
-/* Before the tensors are looked at: those of a newer version may be what we cannot understand. */
+/* Checked before the tensors, which a newer version may describe in an unknown way. */
 static sl_status check_version(const sl_st_file *f) {
     const char *text = sl_ckpt_st_metadata(f, SL_ST__FORMAT);
-    if (!text) return SL_OK; // somebody else's
+    if (!text) return SL_OK; // written by another program
     char *end;
     const int64_t version = sl_strtoll(text, &end);
     if (*end || text[0] < '1' || text[0] > '9')
@@ -147,7 +147,7 @@ static sl_status read_dtype(sl_dtype *out, const sl_st_file *f, const char *name
                    f->path, name, sl_io_json_text(j));
 }
 
-/* One tensor by itself: shape, kind and place agree. */
+/* One tensor by itself: shape, dtype and place agree. */
 static sl_status read_tensor(sl_st_tensor *t, const sl_st_file *f, const char *name,
                              const sl_json *j) {
     if (sl_io_json_kind_of(j) != SL_JSON_OBJECT) return bad_tensor(f, name, "not an object");
@@ -207,7 +207,7 @@ static sl_status read_tensors(sl_st_file *f) {
     return SL_OK;
 }
 
-/* All together: each begins where the one before it ends, and the last ends with the file. */
+/* Each tensor begins where the one before it ends, and the last ends with the file. */
 static sl_status check_places(const sl_st_file *f) {
     int64_t at = 0;
     for (int i = 0; i < f->n; i++) {
@@ -228,8 +228,8 @@ static sl_status check_places(const sl_st_file *f) {
     return SL_OK;
 }
 
-/* A file of ours must have both hashes; a file with a hash is held to it, whoever wrote it. So one
- * flipped bit in a name does not make it somebody else's. */
+/* A checkpoint file must have both hashes; a hash is verified in a file of any program. So a
+ * flipped bit in a member's name does not turn a checkpoint into an unchecked file. */
 static sl_status check_hashes(const sl_st_file *f) {
     const char *header = sl_ckpt_st_metadata(f, SL_ST__HEADER_HASH);
     const char *data = sl_ckpt_st_metadata(f, SL_ST__DATA_HASH);
@@ -245,7 +245,7 @@ static sl_status check_hashes(const sl_st_file *f) {
     return SL_OK;
 }
 
-/* ---------------------------------------------------------------- the face ------------------ */
+/* ---------------------------------------------------------------- interface ----------------- */
 
 sl_status sl_ckpt_st_open(sl_st_file **out, const char *path) {
     sl_status st;

@@ -1,4 +1,4 @@
-/* st_write - tensors of the memory to a safetensors file. */
+/* st_write - tensors in memory to a safetensors file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 enum { ALIGN = 8, SLICE = 4 << 20 };
 
-/* JSON cannot carry other bytes, and what would be written instead has another hash. */
+/* JSON cannot hold other bytes, and their replacement has another hash. */
 static bool is_utf8(const char *text) {
     size_t n = strlen(text);
     while (n > 0) {
@@ -18,7 +18,7 @@ static bool is_utf8(const char *text) {
     return true;
 }
 
-/* The caller's texts with ours, sorted, the hash of the header still missing. */
+/* The caller's texts with ours, sorted, without the hash of the header. */
 static sl_status gather(sl_st_text *text, const sl_st_text *given, int n_given,
                         const char *data_hash, const char *version, const char *path) {
     for (int i = 0; i < n_given; i++) {
@@ -97,8 +97,8 @@ static sl_status write_header(sl_str *s, const sl_st_text *text, int n_text,
     return st;
 }
 
-/* In slices: one write of many gigabytes is not done in one go anyway, and a test can let any of
- * them fail. */
+/* In slices: the kernel splits a write of many gigabytes anyway, and a test can make any of them
+ * fail. */
 static sl_status write_data(sl_file *f, const sl_st_tensor *t) {
     const char *at = t->data;
     for (size_t left = (size_t)sl_ckpt__st_bytes(t); left > 0;) {

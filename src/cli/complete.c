@@ -3,7 +3,7 @@
 
 #include "cli/cli_impl.h"
 
-/* The text with each byte that `special` holds behind `before`, as each shell quotes. */
+/* Appends the text with `before` in front of each byte that is in `special`. */
 static void add_escaped(sl_cli__text *t, const char *text, const char *special,
                         const char *before) {
     for (; *text; text++) {
@@ -23,7 +23,7 @@ static void add_command_names(sl_cli__text *t) {
 
 /* ---------------------------------------------------------------- bash ---------------------- */
 
-/* What completes a value: words, or the names of files or folders. Nothing where anything goes. */
+/* Completion of a value: words, or the names of files or folders; nothing for free values. */
 static void bash_value(sl_cli__text *t, const symlaw_option_info *o) {
     if (o->choices) {
         sl_cli__addf(t, "COMPREPLY=($(compgen -W \"");
@@ -41,7 +41,7 @@ static void bash_command(sl_cli__text *t, const symlaw_command_info *c) {
     const symlaw_option_info *bare = sl_cli__positional(c, 0), *next = sl_cli__positional(c, 1);
     sl_cli__addf(t, "    %s)\n        case \"$prev\" in\n", c->name);
     for (int i = 0; i < c->n_options; i++) {
-        const symlaw_option_info *o = &c->options[i];
+        const symlaw_option_info *o = symlaw_command_option(c, i);
         if (o->arity == 0) continue;
         sl_cli__text value = { 0 };
         bash_value(&value, o);
@@ -62,7 +62,8 @@ static void bash_command(sl_cli__text *t, const symlaw_command_info *c) {
         sl_cli__addf(t, "; return ;;\n        esac\n");
     }
     sl_cli__addf(t, "        COMPREPLY=($(compgen -W \"--help");
-    for (int i = 0; i < c->n_options; i++) sl_cli__addf(t, " --%s", c->options[i].name);
+    for (int i = 0; i < c->n_options; i++)
+        sl_cli__addf(t, " --%s", symlaw_command_option(c, i)->name);
     sl_cli__addf(t, "\" -- \"$cur\")) ;;\n");
 }
 
@@ -150,7 +151,7 @@ static void zsh(sl_cli__text *t) {
     for (int i = 0; i < symlaw_command_count(); i++) {
         const symlaw_command_info *c = symlaw_command_get(i);
         sl_cli__addf(t, "    %s)\n        _arguments \\\n", c->name);
-        for (int k = 0; k < c->n_options; k++) zsh_option(t, &c->options[k]);
+        for (int k = 0; k < c->n_options; k++) zsh_option(t, symlaw_command_option(c, k));
         for (int k = 0; k < 2 && sl_cli__positional(c, k); k++) {
             sl_cli__addf(t, "            '%d", k + 1);
             zsh_value(t, sl_cli__positional(c, k));
@@ -206,7 +207,7 @@ static void fish(sl_cli__text *t) {
     sl_cli__addf(t, "'\n");
     for (int i = 0; i < symlaw_command_count(); i++) {
         const symlaw_command_info *c = symlaw_command_get(i);
-        for (int k = 0; k < c->n_options; k++) fish_option(t, c->name, &c->options[k]);
+        for (int k = 0; k < c->n_options; k++) fish_option(t, c->name, symlaw_command_option(c, k));
         for (int k = 0; k < 2 && sl_cli__positional(c, k); k++) {
             sl_cli__addf(t, "complete -c symlaw -n '__fish_seen_subcommand_from %s'", c->name);
             fish_value(t, sl_cli__positional(c, k));

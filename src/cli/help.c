@@ -5,41 +5,44 @@
 
 enum { WIDTH = 80, COLUMN = 26 };
 
+const char sl_cli__summary[] = "the laws behind tables of numbers, and how finding them scales";
+const char sl_cli__examples[] = "  symlaw expressions --depth 2 --format python\n"
+                                "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n"
+                                "  symlaw pairs --index 7 --format pretty\n"
+                                "  symlaw info --size 6.5M --ratio 5\n"
+                                "  symlaw train --size micro --steps 2000 --out runs/first\n"
+                                "  symlaw discover data.csv\n"
+                                "  symlaw eval --model runs/first --split test\n"
+                                "  symlaw laws studies/paper_runs.csv\n"
+                                "  symlaw study run studies/micro.json\n"
+                                "  symlaw bench train --size 6.5M\n";
+const char sl_cli__exit_codes[] =
+    "Exit codes: 0 good, 1 a negative or undecided answer, 2 wrong use or unreadable\n"
+    "input, 3 out of memory or a failed file, 130 and 143 interrupted.\n";
+const char sl_cli__environment[] =
+    "  SYMLAW_MODEL   model of discover and eval where --model is not given\n"
+    "  SYMLAW_CACHE   folder of sets of expressions, or off\n"
+    "  SYMLAW_CPU     base, avx2 or avx512: the widest instructions that are used\n";
+
 void sl_cli__help_all(sl_cli__text *t) {
-    sl_cli__addf(t, "symlaw " SYMLAW_VERSION
-                    " - the laws behind tables of numbers, and how finding them "
-                    "scales\n\nusage: symlaw COMMAND [options]\n\ncommands:\n");
+    sl_cli__addf(t,
+                 "symlaw " SYMLAW_VERSION " - %s\n\nusage: symlaw COMMAND [options]\n\ncommands:\n",
+                 sl_cli__summary);
     for (int i = 0; i < symlaw_command_count(); i++) {
         const symlaw_command_info *c = symlaw_command_get(i);
         sl_cli__addf(t, "  %-14s %s\n", c->name, c->summary);
     }
-    sl_cli__addf(t,
-                 "  %-14s %s\n  %-14s %s\n\n"
-                 "examples:\n"
-                 "  symlaw expressions --depth 2 --format python\n"
-                 "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n"
-                 "  symlaw pairs --index 7 --format pretty\n"
-                 "  symlaw info --size 6.5M --ratio 5\n"
-                 "  symlaw train --size micro --steps 2000 --out runs/first\n"
-                 "  symlaw discover data.csv\n"
-                 "  symlaw eval --model runs/first --split test\n"
-                 "  symlaw laws studies/paper_runs.csv\n"
-                 "  symlaw study run studies/micro.json\n"
-                 "  symlaw bench train --size 6.5M\n\n"
-                 "\"symlaw COMMAND --help\" shows the options of a command. Exit codes: 0 good,\n"
-                 "1 a negative or undecided answer, 2 wrong use or unreadable input, 3 out of\n"
-                 "memory or a failed file, 130 and 143 interrupted.\n"
-                 "\n"
-                 "environment:\n"
-                 "  SYMLAW_MODEL   model of discover and eval where --model is not given\n"
-                 "  SYMLAW_CACHE   folder of sets of expressions, or off\n"
-                 "  SYMLAW_CPU     base, avx2 or avx512: use no wider instructions than these\n",
-                 "help", "show this, or the help of a command: symlaw help COMMAND", "completion",
-                 "print a completion script: symlaw completion bash|zsh|fish");
+    sl_cli__addf(
+        t,
+        "  %-14s %s\n  %-14s %s\n\nexamples:\n%s\n"
+        "\"symlaw COMMAND --help\" shows the options of a command.\n\n%s\nenvironment:\n%s",
+        "help", "show this, or the help of a command: symlaw help COMMAND", "completion",
+        "print a completion script: symlaw completion bash|zsh|fish", sl_cli__examples,
+        sl_cli__exit_codes, sl_cli__environment);
 }
 
-/* Words of `text` from the current column on, wrapped into the right-hand side. What is to stay in
- * one piece does if it fits a line. */
+/* Words of `text` from the current column on, wrapped into the right-hand side. A part that must
+ * not be split stays whole if it fits a line. */
 static void add_wrapped(sl_cli__text *t, int *column, const char *text, bool one_piece) {
     one_piece = one_piece && strlen(text) <= WIDTH - COLUMN;
     while (*text) {
@@ -58,8 +61,7 @@ static void add_wrapped(sl_cli__text *t, int *column, const char *text, bool one
     }
 }
 
-/* "[0 .. 4, default 3]": what the table knows besides the sentence. */
-static void add_facts(sl_cli__text *facts, const symlaw_option_info *o) {
+void sl_cli__facts(sl_cli__text *facts, const symlaw_option_info *o) {
     const char *between = "";
     bool number = o->type == SYMLAW_OPTION_INT || o->type == SYMLAW_OPTION_REAL;
     if (o->choices) {
@@ -86,7 +88,7 @@ static void add_option(sl_cli__text *t, const symlaw_option_info *o, bool positi
     else
         sl_cli__addf(t, "%*s", COLUMN - left, "");
     add_wrapped(t, &column, o->help, false);
-    add_facts(&facts, o);
+    sl_cli__facts(&facts, o);
     if (facts.len > 0) {
         sl_cli__text brackets = { 0 };
         sl_cli__addf(&brackets, "[%s]", facts.text);
@@ -106,7 +108,7 @@ void sl_cli__help_command(sl_cli__text *t, const symlaw_command_info *c) {
     sl_cli__addf(t, " [options]\n\n%s\n", c->help);
     const char *group = "";
     for (int i = 0; i < c->n_options; i++) {
-        const symlaw_option_info *o = &c->options[i];
+        const symlaw_option_info *o = symlaw_command_option(c, i);
         if (strcmp(group, o->group) != 0) sl_cli__addf(t, "\n%s:\n", o->group);
         group = o->group;
         add_option(t, o, o == sl_cli__positional(c, 0) || o == sl_cli__positional(c, 1));

@@ -1,7 +1,7 @@
 /* locale - numbers and messages as in the C locale, as base/locale.c has them for the library.
  *
- * The program never calls setlocale, so it is in the C locale; but libraries that it loads are not
- * ours. Nothing else here calls what depends on the locale; tests/locale holds the others to it. */
+ * The program never calls setlocale, but a library that it loads might. No other file here calls
+ * functions that depend on the locale; tests/locale checks that. */
 #include <errno.h>
 #include <locale.h>
 #include <math.h>

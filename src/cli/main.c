@@ -1,4 +1,4 @@
-/* main - the program `symlaw`: which word was said, and the exit code. Overview: cli_impl.h. */
+/* main - the program `symlaw`: picks the command and the exit code. Overview: cli_impl.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 static int code_of(symlaw_status st) {
     switch (st) {
-    case SYMLAW_OK: return SL_CLI__GOOD;
+    case SYMLAW_OK: return SL_CLI__SUCCESS;
     case SYMLAW_EINVAL:
     case SYMLAW_EFORMAT:
     case SYMLAW_ELIMIT:
@@ -22,17 +22,17 @@ static int code_of(symlaw_status st) {
     case SYMLAW_EIO:
     case SYMLAW_ECANCEL: break;
     }
-    return SL_CLI__WORLD;
+    return SL_CLI__SYSTEM;
 }
 
-/* What to say, and the exit code, when the command has ended. */
-static int verdict(const sl_cli__screen *s, symlaw_status st, const char *result) {
+/* Prints the message of a command that has ended; returns the exit code. */
+static int finish(const sl_cli__screen *s, symlaw_status st, const char *result) {
     static const char stopped[] = "{\"exit\":130,", any[] = "{\"exit\":";
     if ((st == SYMLAW_ECANCEL || st == SYMLAW_OK) && s->output_error && s->output_error != EINTR) {
         sl_cli__error("cannot write to standard output: %s", sl_cli__strerror(s->output_error));
-        return SL_CLI__WORLD;
+        return SL_CLI__SYSTEM;
     }
-    if (st == SYMLAW_ECANCEL) { // without a signal of our own another rank had one
+    if (st == SYMLAW_ECANCEL) { // without a signal here, another rank had one
         sl_cli__error("interrupted: %s", symlaw_last_error());
         return 128 + (sl_cli__signal() ? sl_cli__signal() : SIGINT);
     }
@@ -60,7 +60,7 @@ static int help_command(const symlaw_command_info *info) {
     return sl_cli__print(&t);
 }
 
-/* The library says what was probably meant. */
+/* The library's message suggests a name. */
 static int fail_command(const char *name) {
     if (symlaw_command(name, NULL, NULL, NULL, NULL) != SYMLAW_OK)
         sl_cli__error("%s", symlaw_last_error());
@@ -68,7 +68,7 @@ static int fail_command(const char *name) {
     return SL_CLI__USE;
 }
 
-/* As head and tail do it. */
+/* In the format of head and tail. */
 static int print_heading(const char *word, bool first) {
     sl_cli__text t = { 0 };
     sl_cli__addf(&t, "%s==> %s <==\n", first ? "" : "\n", word);
@@ -81,13 +81,13 @@ static int run_call(const symlaw_command_info *info, const sl_cli__args *args, i
     char *result = NULL;
     if (args->heading) {
         const int code = print_heading(args->words[call], call == 0);
-        if (code != SL_CLI__GOOD) return code;
+        if (code != SL_CLI__SUCCESS) return code;
     }
     sl_cli__call_options(&json, args, info, call);
     sl_cli__screen_init(&screen, args->quiet);
     symlaw_status st = symlaw_command(info->name, json.text, sl_cli__on_event, &screen, &result);
     sl_cli__screen_wipe(&screen);
-    const int code = verdict(&screen, st, result);
+    const int code = finish(&screen, st, result);
     sl_cli__text_clear(&screen.excerpt);
     sl_cli__text_clear(&json);
     symlaw_string_free(result);
@@ -98,7 +98,7 @@ static int run_call(const symlaw_command_info *info, const sl_cli__args *args, i
 static int run_command(const symlaw_command_info *info, int argc, char **argv) {
     sl_cli__args args;
     if (!sl_cli__parse(&args, info, argc, argv)) return SL_CLI__USE;
-    int worst = SL_CLI__GOOD;
+    int worst = SL_CLI__SUCCESS;
     if (args.help) {
         worst = help_command(info);
     } else {
@@ -112,7 +112,7 @@ static int run_command(const symlaw_command_info *info, int argc, char **argv) {
     return worst;
 }
 
-/* ---------------------------------------------------------------- the other words ----------- */
+/* ---------------------------------------------------------------- help, version, completion - */
 
 static int print_help(int argc, char **argv) {
     const symlaw_command_info *info = argc > 0 ? sl_cli__command(argv[0]) : NULL;
@@ -137,12 +137,24 @@ static int print_completion(int argc, char **argv) {
     return SL_CLI__USE;
 }
 
-/* A closed standard stream would give its number to the next file opened, and messages would land
- * in it. The placeholders are open the wrong way round, so using them is still an error. */
+/* For the build, which installs the pages: no help mentions it. */
+static int print_man(int argc, char **argv) {
+    const symlaw_command_info *info = argc > 0 ? sl_cli__command(argv[0]) : NULL;
+    sl_cli__text t = { 0 };
+    if (argc > 0 && !info) return fail_command(argv[0]);
+    if (info)
+        sl_cli__man_command(&t, info);
+    else
+        sl_cli__man_all(&t);
+    return sl_cli__print(&t);
+}
+
+/* If a standard stream is closed, the next file opened would get its descriptor and receive
+ * messages. The placeholders are opened in the wrong direction, so using them is still an error. */
 static void hold_standard_streams(void) {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            if (open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) _exit(SL_CLI__WORLD);
+            if (open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) _exit(SL_CLI__SYSTEM);
 }
 
 static int program(int argc, char **argv) {
@@ -154,6 +166,7 @@ static int program(int argc, char **argv) {
         return print_help(argc, argv);
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
     if (strcmp(word, "completion") == 0) return print_completion(argc, argv);
+    if (strcmp(word, "--man") == 0) return print_man(argc, argv);
     const symlaw_command_info *info = sl_cli__command(word);
     return info ? run_command(info, argc, argv) : fail_command(word);
 }
@@ -163,9 +176,9 @@ int main(int argc, char **argv) {
     sl_cli__signals();
     if (symlaw_begin() != SYMLAW_OK) {
         sl_cli__error("%s", symlaw_last_error());
-        return SL_CLI__WORLD;
+        return SL_CLI__SYSTEM;
     }
     const int code = program(argc, argv), rank = symlaw_rank();
     symlaw_end();
-    return rank == 0 ? code : SL_CLI__GOOD;
+    return rank == 0 ? code : SL_CLI__SUCCESS;
 }

@@ -1,8 +1,7 @@
 /* options - argv to the JSON object that symlaw_command reads, by the command's table.
  *
- * Here are only the matters of a command line: dashes, `=`, values that are missing. Whether a name
- * exists and a value is fit is the library's to say, so a number that is none travels on as a text
- * and comes back as the library's message. */
+ * Only the syntax of the command line is handled here: dashes, `=`, missing values. The library
+ * checks names and values, so a malformed number is passed on as a text and refused there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,19 +9,37 @@
 
 enum { MAX_ARITY = 8 };
 
+/* What an option came with. */
+typedef struct slot {
+    bool given, bare; // without its name
+    const char *values[MAX_ARITY];
+} slot;
+
 const symlaw_command_info *sl_cli__command(const char *name) {
     for (int i = 0; i < symlaw_command_count(); i++)
         if (strcmp(symlaw_command_get(i)->name, name) == 0) return symlaw_command_get(i);
     return NULL;
 }
 
-/* The option called by the n bytes of `name`, or NULL. */
+static bool is_name(const char *name, const char *text, size_t n) {
+    return name && strlen(name) == n && memcmp(name, text, n) == 0;
+}
+
+/* The number of the option named by the n bytes of `name`, now or formerly; -1: there is none. */
+static int place_of(const symlaw_command_info *info, const char *name, size_t n) {
+    for (int i = 0; i < info->n_options; i++)
+        if (is_name(symlaw_command_option(info, i)->name, name, n)) return i;
+    for (int i = 0; i < info->n_options; i++)
+        if (is_name(symlaw_command_option(info, i)->alias, name, n)) return i;
+    return -1;
+}
+
 static const symlaw_option_info *find(const symlaw_command_info *info, const char *name, size_t n) {
-    for (int i = 0; i < info->n_options; i++) {
-        const symlaw_option_info *o = &info->options[i];
-        if (strlen(o->name) == n && memcmp(o->name, name, n) == 0) return o;
-    }
-    return NULL;
+    return symlaw_command_option(info, place_of(info, name, n));
+}
+
+static slot *slot_of(slot *slots, const symlaw_command_info *info, const symlaw_option_info *o) {
+    return &slots[place_of(info, o->name, strlen(o->name))];
 }
 
 const symlaw_option_info *sl_cli__positional(const symlaw_command_info *info, int i) {
@@ -75,7 +92,7 @@ static void see_help(const symlaw_command_info *info) {
     sl_cli__error("\"symlaw %s --help\" shows its options", info->name);
 }
 
-/* The library knows what to say about a name it does not know, such as what was meant. */
+/* The library's message about an unknown name suggests the nearest one. */
 static bool fail_unknown(const symlaw_command_info *info, const char *name, size_t n) {
     char word[64];
     if (n >= sizeof word) n = sizeof word - 1;
@@ -92,7 +109,7 @@ static bool fail_unknown(const symlaw_command_info *info, const char *name, size
     return false;
 }
 
-/* A word too many. */
+/* An argument too many. */
 static bool fail_extra(const symlaw_command_info *info, const char *word) {
     sl_cli__error("unexpected argument \"%.60s\"; a text with blanks needs quotes around it", word);
     see_help(info);
@@ -143,13 +160,7 @@ static bool read_option(const symlaw_option_info **out, const char **values,
     return true;
 }
 
-/* What an option came with. */
-typedef struct slot {
-    bool given, bare; // without its name
-    const char *values[MAX_ARITY];
-} slot;
-
-/* A word without a name is for the first positional option that has none yet, or for a call of its
+/* A positional argument goes to the first positional option without a value, or to a call of its
  * own. */
 static bool read_bare(sl_cli__args *out, slot *slots, const symlaw_command_info *info,
                       const char *word) {
@@ -158,9 +169,9 @@ static bool read_bare(sl_cli__args *out, slot *slots, const symlaw_command_info 
         out->words[out->n_words++] = word;
         return is_text(o, word);
     }
-    if (o && slots[o - info->options].bare) o = sl_cli__positional(info, 1);
-    if (!o || slots[o - info->options].bare) return fail_extra(info, word);
-    slots[o - info->options] = (slot){ .given = true, .bare = true, .values = { word } };
+    if (o && slot_of(slots, info, o)->bare) o = sl_cli__positional(info, 1);
+    if (!o || slot_of(slots, info, o)->bare) return fail_extra(info, word);
+    *slot_of(slots, info, o) = (slot){ .given = true, .bare = true, .values = { word } };
     return is_text(o, word);
 }
 
@@ -176,31 +187,31 @@ static bool read_argument(sl_cli__args *out, slot *slots, const symlaw_command_i
     const symlaw_option_info *o;
     slot s = { .given = true };
     if (!read_option(&o, s.values, info, argc, argv, at)) return false;
-    s.bare = slots[o - info->options].bare;
-    slots[o - info->options] = s; // one that comes twice counts as it came last
+    s.bare = slot_of(slots, info, o)->bare;
+    *slot_of(slots, info, o) = s; // of a repeated option the last counts
     out->quiet = out->quiet || strcmp(o->name, "quiet") == 0;
     return true;
 }
 
-/* One file takes one result: an option of it and several calls do not go together. */
+/* An output file takes one result, so it cannot be combined with several calls. */
 static bool is_single(const slot *slots, const symlaw_command_info *info, int calls) {
     for (int i = 0; i < info->n_options && calls > 1; i++)
-        if (slots[i].given && info->options[i].use == SYMLAW_OPTION_OUTPUT) {
+        if (slots[i].given && symlaw_command_option(info, i)->use == SYMLAW_OPTION_OUTPUT) {
             sl_cli__error("--%s is one file, and there are %d to work on; call symlaw %s for each",
-                          info->options[i].name, calls, info->name);
+                          symlaw_command_option(info, i)->name, calls, info->name);
             return false;
         }
     return true;
 }
 
-/* Words for the calls, the options of all of them, and whether each has a heading: not where what
- * is printed is for a program to read. */
+/* Words for the calls, the options of all calls, and whether each has a heading: not where the
+ * output is machine-readable. */
 static void collect(sl_cli__args *out, const slot *slots, const symlaw_command_info *info) {
     sl_cli__addf(&out->json, "{");
     out->heading = true;
     for (int i = 0; i < info->n_options; i++) {
         if (!slots[i].given) continue;
-        const symlaw_option_info *o = &info->options[i];
+        const symlaw_option_info *o = symlaw_command_option(info, i);
         if (info->repeats && o == sl_cli__positional(info, 0)) {
             out->words[out->n_words++] = slots[i].values[0];
             continue;
@@ -229,7 +240,7 @@ bool sl_cli__parse(sl_cli__args *out, const symlaw_command_info *info, int argc,
     *out = (sl_cli__args){ .words = calloc((size_t)argc + 1, sizeof *out->words) };
     if (!slots || !out->words) {
         sl_cli__error("no memory for options");
-        exit(SL_CLI__WORLD);
+        exit(SL_CLI__SYSTEM);
     }
     bool good = true, dashes = true;
     for (int at = 0; good && !out->help && at < argc;) {

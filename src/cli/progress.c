@@ -1,8 +1,8 @@
 /* progress - events on the terminal.
  *
- * On a terminal one line of stderr is written over again and again; elsewhere (a log file) a plain
- * line is added now and then. Output goes to stdout and wipes that line first, because both may be
- * the same terminal. */
+ * On a terminal one line of stderr is overwritten each time; elsewhere (a log file) a plain line is
+ * added every 15 seconds. Output goes to stdout and wipes that line first, because both may be the
+ * same terminal. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,14 +43,14 @@ static void add_duration(sl_cli__text *t, double seconds) {
         sl_cli__addf(t, "%ld s", s);
 }
 
-/* Bytes of the text before its first comma: what is being done. The rest are figures of it. */
+/* Bytes of the text before its first comma: the activity. Its figures follow. */
 static size_t head_of(const symlaw_event *e) {
     const char *comma = memchr(e->text, ',', e->length);
     return comma ? (size_t)(comma - e->text) : e->length;
 }
 
-/* ", 45 %, 12 s left". What is left is judged by this part of the work alone: the parts before ran
- * at another pace. */
+/* ", 45 %, 12 s left". The time left is estimated from the current activity alone: earlier ones ran
+ * at another speed. */
 static void add_share(sl_cli__text *t, const sl_cli__screen *s, const symlaw_event *e) {
     if (!(e->total > 0)) {
         sl_cli__addf(t, ", ");
@@ -113,12 +113,12 @@ int sl_cli__on_event(const symlaw_event *e, void *screen) {
         break;
     case SYMLAW_EVENT_OUTPUT:
         sl_cli__screen_wipe(s);
-        s->output_error = sl_cli__write(e->text, e->length, s->told);
+        s->output_error = sl_cli__write(e->text, e->length, s->stop_returned);
         break;
     case SYMLAW_EVENT_EXCERPT: sl_cli__add(&s->excerpt, e->text, e->length); break;
     case SYMLAW_EVENT_POLL: break;
     }
-    // an answer to a note is not heard
-    if (sl_cli__signal() && e->kind != SYMLAW_EVENT_NOTE) s->told = true;
+    // the library ignores the value returned for a note
+    if (sl_cli__signal() && e->kind != SYMLAW_EVENT_NOTE) s->stop_returned = true;
     return sl_cli__signal() != 0 || s->output_error != 0;
 }

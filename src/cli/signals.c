@@ -1,4 +1,4 @@
-/* signals - Ctrl-C and friends. */
+/* signals - handlers of SIGINT, SIGTERM, SIGHUP and SIGPIPE. */
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,13 +10,12 @@ static struct timespec came_at;
 
 /* Seconds within which a second signal is the same request. timeout(1) sends each signal twice, to
  * the process and to its group. One request to stop several ranks may reach each of them several
- * times, from the terminal, the launcher and the batch system, and they end together: one that
- * leaves would take the others' checkpoint with it. Launchers kill by themselves who does not end.
- */
+ * times, from the terminal, the launcher and the batch system. They must end together: a rank that
+ * exits early would lose the checkpoint of all. Launchers kill ranks that do not end. */
 static const double ALONE_SECONDS = 0.05, RANKS_SECONDS = 10;
 
-/* The first one asks: the next event answers that the work should stop, which leaves nothing half
- * done. Who sends a second one does not want to wait. */
+/* The first signal is a request: the callback of the next event returns it, and the work stops
+ * cleanly. A second one exits at once. */
 static void on_signal(int number) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -47,16 +46,15 @@ void sl_cli__signals(void) {
     sigemptyset(&action.sa_mask);
     static const int asks[] = { SIGINT, SIGTERM, SIGHUP };
     for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {
-        struct sigaction old; // who was started with a signal ignored (nohup) goes on ignoring it
+        struct sigaction old; // a signal ignored at start (nohup) stays ignored
         if (sigaction(asks[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
         sigaction(asks[i], &action, NULL);
     }
-    // whoever started us may have ignored it, as some do
+    // the parent process may have ignored it
     action.sa_handler = on_closed_pipe;
     action.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGPIPE, &action, NULL);
-    // past a limit on the size of files the write fails, like that to a full disk, and is cleaned
-    // up
+    // past a limit on the size of files a write then fails, like one to a full disk
     action.sa_handler = SIG_IGN;
     action.sa_flags = 0;
     sigaction(SIGXFSZ, &action, NULL);

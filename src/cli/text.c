@@ -8,8 +8,8 @@
 
 #include "cli/cli_impl.h"
 
-/* A terminal must not obey what was typed: controls, U+0080..U+009F (C2 80 .. C2 9F) among them,
- * become blanks. */
+/* Text of the user must not control the terminal: control characters, also U+0080..U+009F
+ * (C2 80 .. C2 9F), become blanks. */
 static void blank_controls(char *text) {
     for (unsigned char *c = (unsigned char *)text; *c; c++) {
         if (*c < 0x20 || *c == 0x7F) *c = ' ';
@@ -18,8 +18,7 @@ static void blank_controls(char *text) {
 }
 
 void sl_cli__error(const char *format, ...) {
-    char line[2048] = "symlaw: "; // longer than any message of the library; what is cut was
-                                  // somebody's argument
+    char line[2048] = "symlaw: "; // longer than any message of the library; only arguments are cut
     const size_t head = strlen(line);
     va_list args;
     va_start(args, format);
@@ -38,7 +37,7 @@ static void reserve(sl_cli__text *t, size_t n) {
     char *text = realloc(t->text, cap);
     if (!text) {
         sl_cli__error("no memory for a text of %zu bytes", cap);
-        exit(SL_CLI__WORLD);
+        exit(SL_CLI__SYSTEM);
     }
     t->text = text;
     t->cap = cap;
@@ -99,11 +98,11 @@ long sl_cli__bad_utf8(const char *value) {
 
 /* ---------------------------------------------------------------- standard output ----------- */
 
-int sl_cli__write(const char *bytes, size_t n, bool last_words) {
+int sl_cli__write(const char *bytes, size_t n, bool after_stop) {
     if (symlaw_rank() > 0) return 0;
     while (n > 0) {
         // a signal may also end a write early with a part of it done
-        if (sl_cli__signal() && !last_words) return EINTR;
+        if (sl_cli__signal() && !after_stop) return EINTR;
         ssize_t done = write(STDOUT_FILENO, bytes, n);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return errno;
@@ -116,8 +115,8 @@ int sl_cli__write(const char *bytes, size_t n, bool last_words) {
 int sl_cli__print(sl_cli__text *t) {
     int error = sl_cli__write(t->text, t->len, false);
     sl_cli__text_clear(t);
-    if (error == 0) return SL_CLI__GOOD;
+    if (error == 0) return SL_CLI__SUCCESS;
     if (sl_cli__signal()) return 128 + sl_cli__signal();
     sl_cli__error("cannot write to standard output: %s", sl_cli__strerror(error));
-    return SL_CLI__WORLD;
+    return SL_CLI__SYSTEM;
 }

@@ -1,37 +1,36 @@
 /* cmd_bench - the verb `bench`: how fast this machine multiplies, trains and samples. */
+#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "commands/commands.h"
 
-#define OWN_OPTIONS(X)                                                                           \
-    X(WHAT, "what", CHOICE, 1, "WHAT", NULL, "gemm|train|sample", 0, 0,                          \
-      "products of matrices, steps of training, or samples from a model")                        \
-    X(STEPS, "steps", INT, 1, "N", "10", NULL, 1, 1e6,                                           \
-      "steps, repetitions of a product, or rounds of samples, that are timed")                   \
-    X(BATCH, "batch", INT, 1, "N", "32", NULL, 1, 1e6, "pairs of a step")                        \
-    X(POINTS, "points", INT, 1, "N", "64", NULL, 2, SL_PAIRS_MAX_POINTS, "points of a data set") \
-    X(TOKENS, "tokens", INT, 1, "T", "32", NULL, 2, SL_TOKEN_MAX,                                \
-      "target tokens of a pair, or of a sample")                                                 \
-    X(LANES, "lanes", INT, 1, "N", "8", NULL, 1, SL_TRAIN_MAX_LANES,                             \
-      "parts of a batch that threads share out, a power of two")                                 \
-    X(SAMPLES, "samples", INT, 1, "N", "128", NULL, 1, 1e6, "samples of a data set")             \
-    X(MODEL, "model", FILE_IN, 1, "PATH", NULL, NULL, 0, 0,                                      \
-      "sample: a file of weights or a run's folder, in place of random weights")                 \
-    X(NATURAL_END, "natural-end", FLAG, 0, NULL, "false", NULL, 0, 0,                            \
-      "sample: let samples end where they do, not at exactly --tokens")
+typedef sl_commands__bench_options options;
 
-enum {
-    OWN_OPTIONS(SL_COMMANDS__ID) SL_COMMANDS__SIZE(SL_COMMANDS__ID)
-        SL_MODEL_TABLE(SL_COMMANDS__TABLE_ID) SL_OPTIM_TABLE(SL_COMMANDS__TABLE_ID)
-            SL_COMMANDS__COMMON(SL_COMMANDS__ID) OPT_COUNT_ALL
+#define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
+
+enum { GEMM, TRAIN, SAMPLE }; // places in --what
+
+static const sl_option own_rows[] = {
+    ROW(what, "what", .value = NAN, .choices = "gemm|train|sample", .shown = "WHAT",
+        .help = "matrix products, training steps, or samples from a model"),
+    ROW(steps, "steps", .value = 10, .min = 1, .max = 1e6, .shown = "N",
+        .help = "steps, repetitions of a product, or rounds of samples, that are timed"),
+    ROW(batch, "batch", .value = 32, .min = 1, .max = 1e6, .shown = "N", .help = "pairs of a step"),
+    ROW(points, "points", .value = 64, .min = 2, .max = SL_PAIRS_MAX_POINTS, .shown = "N",
+        .help = "points of a data set"),
+    ROW(tokens, "tokens", .value = 32, .min = 2, .max = SL_TOKEN_MAX, .shown = "T",
+        .help = "target tokens of a pair, or of a sample"),
+    ROW(lanes, "lanes", .value = 8, .min = 1, .max = SL_TRAIN_MAX_LANES, .shown = "N",
+        .help = "parts of a batch that threads share, a power of two"),
+    ROW(samples, "samples", .value = 128, .min = 1, .max = 1e6, .shown = "N",
+        .help = "samples of a data set"),
+    ROW(model, "model", .path = SL_PATH_FILE_INPUT, .shown = "PATH",
+        .help = "sample: a weights file or a run's folder, instead of random weights"),
+    ROW(natural_end, "natural-end",
+        .help = "sample: let samples end by themselves, not at exactly --tokens"),
 };
-
-static const symlaw_option_info options[] = { OWN_OPTIONS(SL_COMMANDS__OPTION)            //
-                                              SL_COMMANDS__SIZE(SL_COMMANDS__SIZE_OPTION) //
-                                              SL_MODEL_TABLE(SL_COMMANDS__MODEL_OPTION)   //
-                                              SL_OPTIM_TABLE(SL_COMMANDS__OPTIM_OPTION)   //
-                                              SL_COMMANDS__COMMON(SL_COMMANDS__COMMON_OPTION) };
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
 static const char help[] =
     "Measures speed, one row per case.\n"
@@ -40,15 +39,15 @@ static const char help[] =
     "the products of the model's maps by either library, * marking the one that\n"
     "training uses.\n"
     "\n"
-    "\"bench train\": whole steps of training on made-up pairs, and beside them the\n"
-    "machine's products of square matrices on the same threads. GFLOP/s are by the\n"
-    "paper's count (3 N (cells + tokens) a pair for N parameters) and as executed;\n"
-    "the share of the machine is of those executed.\n"
+    "\"bench train\": whole training steps on random pairs, and the machine's rate of\n"
+    "square matrix products on the same threads. GFLOP/s are by the paper's count (3\n"
+    "N (cells + tokens) a pair for N parameters) and as executed; the share is that\n"
+    "of those executed.\n"
     "\n"
-    "\"bench sample\": what a model writes about a data set of two inputs, each sample\n"
-    "of exactly --tokens, the end token being masked. Weights are random, or those of\n"
-    "--model; with --natural-end samples end by themselves, and what shared prefixes\n"
-    "and leaving early save is told.\n"
+    "\"bench sample\": samples of a model for a data set of two inputs, each of exactly\n"
+    "--tokens, the end token being masked. Weights are random, or those of --model;\n"
+    "with --natural-end samples end by themselves, and the savings by shared prefixes\n"
+    "and by ended samples are printed.\n"
     "\n"
     "Examples:\n"
     "  symlaw bench gemm --size 24M\n"
@@ -57,9 +56,7 @@ static const char help[] =
     "  symlaw bench sample --size 6.5M --samples 128 --tokens 32\n"
     "  symlaw bench sample --model runs/small --natural-end";
 
-static const sl_commands__value *value(const sl_commands__run *run, int option) {
-    return &run->values[option];
-}
+static const options *options_of(const sl_commands__run *run) { return run->options; }
 
 enum { SQUARE = SL_COMMANDS__SQUARE };
 static const double square_seconds = 0.5;
@@ -77,7 +74,7 @@ typedef struct product {
 /* *best := seconds of the fastest of `repeats`. */
 static sl_status time_product(double *best, sl_commands__run *run, const product *p,
                               sl_gemm_library library) {
-    const int repeats = (int)value(run, OPT_STEPS)->whole;
+    const int repeats = (int)options_of(run)->steps;
     sl_status st = SL_OK;
     const size_t a = (size_t)p->M * (size_t)p->K, b = (size_t)p->K * (size_t)p->N;
     const size_t n = a + b + (size_t)p->M * (size_t)p->N;
@@ -119,7 +116,7 @@ static void add_row(sl_commands__run *run, sl_str *result, const product *p, con
     sl_io_json_add_real(result, "ms", 1e3 * seconds);
     sl_io_json_add_real(result, "gflops", gflops);
     sl_io_json_close(result, '}');
-    if (value(run, OPT_JSON)->flag) return;
+    if (run->common->json) return;
     sl_str_addf(&run->output, "%s\t%s\t%s\t%dx%dx%d\t%d\t%s%s\t%.3f\t%.1f\n", p->name, p->pass,
                 pair, p->M, p->N, p->K, threads, library, chosen ? "*" : "", 1e3 * seconds, gflops);
 }
@@ -168,12 +165,12 @@ static sl_status compare_map(sl_commands__run *run, sl_str *result, const sl_par
 static sl_status time_products(sl_commands__run *run, const sl_commands__setup *s,
                                const sl_train_plan *plan, sl_str *result) {
     const sl_model *m = s->model;
-    const int rows = plan->chunk * (int)m->options.columns * (int)value(run, OPT_POINTS)->whole;
+    const int rows = plan->chunk * (int)m->options.columns * (int)options_of(run)->points;
     SL_TRY(sl_nn_prepare(s->threads));
     sl_io_json_add_text(result, "libraries", sl_nn_libraries());
-    sl_io_json_add_text(result, "level", sl_nn_level());
+    sl_io_json_add_text(result, "level", sl_nn_isa());
     sl_io_json_open(result, "products", '[');
-    if (!value(run, OPT_JSON)->flag)
+    if (!run->common->json)
         sl_str_add(&run->output, "# map\tpass\top\tMxNxK\tthreads\tlibrary\tbest ms\tGFLOP/s\n");
     SL_TRY(time_square(run, result, 1));
     if (s->threads > 1) SL_TRY(time_square(run, result, s->threads));
@@ -206,9 +203,9 @@ static sl_status time_steps(sl_commands__run *run, const sl_commands__setup *s, 
     double peak;
     SL_GO(sl_par_pool_new(&pool, s->threads));
     SL_GO(sl_commands__gemm_rate(&peak, pool, SQUARE, square_seconds));
-    SL_GO(sl_train_time(&t, pool, &s->config, (int)value(run, OPT_POINTS)->whole,
-                        (int)value(run, OPT_TOKENS)->whole, (int)value(run, OPT_STEPS)->whole,
-                        on_step, &run->listener));
+    SL_GO(sl_train_time(&t, pool, &s->config, (int)options_of(run)->points,
+                        (int)options_of(run)->tokens, (int)options_of(run)->steps, on_step,
+                        &run->listener));
     const double pairs = (double)s->config.train.batch;
     const double paper = 1e-9 * pairs * t.plan.flops_pair_paper / t.median;
     const double executed = 1e-9 * pairs * t.plan.flops_pair / t.median;
@@ -227,7 +224,7 @@ static sl_status time_steps(sl_commands__run *run, const sl_commands__setup *s, 
     sl_io_json_add_int(result, "planned_bytes", t.planned_bytes);
     sl_io_json_add_int(result, "rss_bytes", resident);
     sl_io_json_add_real(result, "loss", t.loss);
-    if (value(run, OPT_JSON)->flag) goto done;
+    if (run->common->json) goto done;
 
     sl_str *o = &run->output;
     char a[32], part[40] = "";
@@ -252,45 +249,48 @@ done:
 /* ---------------------------------------------------------------- which --------------------- */
 
 static sl_status read_setup(sl_commands__setup *s, sl_commands__run *run) {
+    options *o = run->options;
     sl_train_config *c = &s->config;
     s->threads = sl_commands__threads(run);
-    c->train = (sl_train_options)SL_TRAIN_OPTIONS_INIT;
-    c->train.batch = value(run, OPT_BATCH)->whole;
-    c->train.lanes = value(run, OPT_LANES)->whole;
-    c->train.steps = value(run, OPT_STEPS)->whole;
-    c->seed = (uint64_t)value(run, OPT_SEED)->whole;
-    sl_commands__optim_options(&c->optim, run);
-    SL_TRY(sl_commands__model_options(&c->model, run));
+    c->train = sl_train_defaults();
+    c->train.batch = o->batch;
+    c->train.lanes = o->lanes;
+    c->train.steps = o->steps;
+    c->seed = (uint64_t)o->common.seed;
+    c->optim = o->optim;
+    SL_TRY(sl_commands__model_options(&c->model, run, &o->shape, SL_COMMANDS__BENCH_VARIABLES));
     SL_TRY(sl_optim_options_check(&c->optim));
     return sl_model_new(&s->model, &c->model);
 }
 
 static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
     (void)ok; // a speed is no verdict
-    const char *what = value(run, OPT_WHAT)->text[0];
-    if (!what)
+    const options *o = run->options;
+    if (o->what < 0)
         return sl_fail(SL_EINVAL, "what is to be measured? symlaw bench gemm, train or sample");
-    if (strcmp(what, "sample") == 0) return sl_commands__bench_sample(run, result);
+    if (o->what == SAMPLE) return sl_commands__bench_sample(run, result);
     sl_commands__setup s = { 0 };
     sl_train_plan plan;
     sl_status st;
     SL_GO(read_setup(&s, run));
-    SL_GO(sl_train_plan_make(&plan, &s.config, s.model, (int)value(run, OPT_POINTS)->whole,
-                             value(run, OPT_TOKENS)->real, s.threads, 1));
-    SL_GO(sl_commands__memory_check(&plan, run));
-    st = strcmp(what, "gemm") == 0 ? time_products(run, &s, &plan, result)
-                                   : time_steps(run, &s, result);
+    SL_GO(sl_train_plan_make(&plan, &s.config, s.model, (int)options_of(run)->points,
+                             (double)o->tokens, s.threads, 1));
+    SL_GO(sl_commands__memory_check(&plan, 0));
+    st = o->what == GEMM ? time_products(run, &s, &plan, result) : time_steps(run, &s, result);
 done:
     sl_commands__setup_clear(&s);
     return st;
 }
 
-const sl_commands__command sl_commands__bench = {
+sl_commands__command sl_commands__bench = {
     .info = { .name = "bench",
               .summary = "measure the speed of products, training and sampling",
               .help = help,
-              .options = options,
-              .n_options = SL_LEN(options),
               .positional = "what" },
     .work = work,
+    .size = sizeof(options),
+    .parts = { { &own, 0, "options", NULL },
+               SL_COMMANDS__SHAPE_PARTS(options, shape),
+               SL_COMMANDS__OPTIM_PART(options, optim),
+               SL_COMMANDS__COMMON_PART },
 };

@@ -8,13 +8,6 @@
 
 enum { LAWS = 4, INPUTS_MAX = SL_TOKEN_VARIABLES };
 
-/* Points of a law. What a trained model has to say differs by law, so rounds go through them all.
- */
-typedef struct table {
-    const double *x[INPUTS_MAX];
-    const double *y;
-} table;
-
 static double law(int which, double a, double b) {
     switch (which) {
     case 0: return a * sl_sin(b) + a;
@@ -24,8 +17,9 @@ static double law(int which, double a, double b) {
     }
 }
 
-static sl_status make_table(table *out, sl_arena *a, int which, int inputs, int points,
-                            uint64_t seed) {
+/* Rows of a law. What a trained model has to say differs by law, so rounds go through them all. */
+static sl_status make_data(sl_dataset *out, sl_arena *a, int which, int inputs, int points,
+                           uint64_t seed) {
     enum { STREAM = 0x62736d70 }; // "bsmp"
     double *v = sl_arena_alloc(a, (size_t)(inputs + 1) * (size_t)points * sizeof *v);
     if (!v) return sl_fail_memory((size_t)(inputs + 1) * (size_t)points, sizeof *v, "points");
@@ -35,8 +29,8 @@ static sl_status make_table(table *out, sl_arena *a, int which, int inputs, int 
     double *y = v + (size_t)inputs * (size_t)points;
     const double *first = v, *second = inputs > 1 ? v + points : v;
     for (int i = 0; i < points; i++) y[i] = law(which, first[i], second[i]);
+    *out = (sl_dataset){ .inputs = inputs, .rows = points, .y = y };
     for (int i = 0; i < inputs; i++) out->x[i] = v + (size_t)i * (size_t)points;
-    out->y = y;
     return SL_OK;
 }
 
@@ -51,8 +45,8 @@ typedef struct bench {
     int64_t samples;
     int round, rounds;
     int inputs, points;
-    table table[LAWS];
-    sl_arena kept;   // tables
+    sl_dataset data[LAWS];
+    sl_arena kept;   // data sets
     sl_arena arena;  // of one round
     sl_sampled *out; // samples
 } bench;
@@ -74,11 +68,9 @@ static bool on_step(void *payload) {
 
 static sl_status sample(bench *b, int which, sl_pool *pool, const sl_infer_options *o,
                         int64_t count, sl_infer_cost *cost) {
-    const table *t = &b->table[which];
-    const sl_infer_data d = { b->inputs, b->points, t->x, t->y };
     int64_t made;
-    SL_TRY(
-        sl_infer_run(b->out, &made, &b->arena, b->model, pool, &d, o, 0, count, cost, on_step, b));
+    SL_TRY(sl_infer_run(b->out, &made, &b->arena, b->model, pool, &b->data[which], o, 0, count,
+                        cost, on_step, b));
     if (made < count) return sl_fail(SL_ECANCEL, "stopped on request");
     return SL_OK;
 }
@@ -130,33 +122,31 @@ static sl_status time_round(sum *s, bench *b) {
 /* ---------------------------------------------------------------- what is asked ------------- */
 
 static sl_status open_model(sl_infer **out, sl_commands__run *run) {
-    const char *path = sl_commands__named(run, "model")->text[0];
-    if (path) {
-        if (sl_commands__named(run, "size")->given)
+    sl_commands__bench_options *p = run->options;
+    if (p->model) {
+        if (p->shape.size >= 0)
             return sl_fail(SL_EINVAL, "--model has its size already; leave --size out");
-        SL_TRY(sl_infer_open(out, path));
+        SL_TRY(sl_infer_open(out, p->model));
         return sl_commands__model_notes(&run->listener, *out);
     }
     sl_model_options o;
-    SL_TRY(sl_commands__model_options(&o, run));
-    return sl_infer_new(out, &o, NULL, (uint64_t)sl_commands__named(run, "seed")->whole,
-                        (int)sl_commands__named(run, "points")->whole);
+    SL_TRY(sl_commands__model_options(&o, run, &p->shape, SL_COMMANDS__BENCH_VARIABLES));
+    return sl_infer_new(out, &o, NULL, (uint64_t)p->common.seed, (int)p->points);
 }
 
 static sl_status prepare(bench *b, const sl_commands__run *run) {
-    const bool natural = sl_commands__named(run, "natural-end")->flag;
-    const sl_commands__value *tokens = sl_commands__named(run, "tokens");
-    b->samples = sl_commands__named(run, "samples")->whole;
-    b->points = (int)sl_commands__named(run, "points")->whole;
+    const sl_commands__bench_options *o = run->options;
+    b->samples = o->samples;
+    b->points = (int)o->points;
     b->inputs = sl_infer_about(b->model)->variables;
-    b->options = (sl_infer_options)SL_INFER_OPTIONS_INIT;
-    b->options.seed = (uint64_t)sl_commands__named(run, "seed")->whole;
-    b->options.endless = !natural;
-    if (!natural || tokens->told) b->options.length = tokens->whole;
+    b->options = sl_infer_defaults();
+    b->options.seed = (uint64_t)o->common.seed;
+    b->options.endless = !o->natural_end;
+    if (!o->natural_end || *sl_commands__by_caller(run, &o->tokens)) b->options.length = o->tokens;
     b->out = sl_calloc((size_t)b->samples, sizeof *b->out);
     if (!b->out) return sl_fail_memory((size_t)b->samples, sizeof *b->out, "samples");
     for (int i = 0; i < LAWS; i++)
-        SL_TRY(make_table(&b->table[i], &b->kept, i, b->inputs, b->points, b->options.seed));
+        SL_TRY(make_data(&b->data[i], &b->kept, i, b->inputs, b->points, b->options.seed));
     return SL_OK;
 }
 
@@ -184,7 +174,7 @@ static void tell(sl_commands__run *run, const bench *b, sum *s, sl_str *result) 
     sl_io_json_add_real(result, "ended", (double)s->ended / per_sample);
     sl_io_json_add_real(result, "gain_shared", shared);
     sl_io_json_add_real(result, "gain_leaving", left);
-    if (sl_commands__named(run, "json")->flag) return;
+    if (run->common->json) return;
 
     sl_str *o = &run->output;
     char a[32];
@@ -209,8 +199,8 @@ static void tell(sl_commands__run *run, const bench *b, sum *s, sl_str *result) 
 
 sl_status sl_commands__bench_sample(sl_commands__run *run, sl_str *result) {
     sl_infer *model = NULL;
-    bench b = { .listener = &run->listener,
-                .rounds = (int)sl_commands__named(run, "steps")->whole };
+    const sl_commands__bench_options *o = run->options;
+    bench b = { .listener = &run->listener, .rounds = (int)o->steps };
     sum s = { 0 };
     sl_status st;
     SL_GO(open_model(&model, run));

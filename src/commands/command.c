@@ -5,19 +5,29 @@
 
 #include "commands/commands.h"
 
-static const sl_commands__command *const commands[] = {
-    &sl_commands__expressions, &sl_commands__pairs, &sl_commands__train,
-    &sl_commands__discover,    &sl_commands__eval,  &sl_commands__laws,
-    &sl_commands__study,       &sl_commands__info,  &sl_commands__bench
-};
+static sl_commands__command *const commands[] = { &sl_commands__expressions, &sl_commands__pairs,
+                                                  &sl_commands__train,       &sl_commands__discover,
+                                                  &sl_commands__eval,        &sl_commands__laws,
+                                                  &sl_commands__study,       &sl_commands__info,
+                                                  &sl_commands__bench };
 
 int symlaw_command_count(void) { return SL_LEN(commands); }
 
 const symlaw_command_info *symlaw_command_get(int i) {
-    return i >= 0 && i < SL_LEN(commands) ? &commands[i]->info : NULL;
+    if (i < 0 || i >= SL_LEN(commands)) return NULL;
+    (void)sl_commands__table(commands[i]); // n_options is its
+    return &commands[i]->info;
 }
 
-static sl_status find_command(const sl_commands__command **out, const char *name) {
+const symlaw_option_info *symlaw_command_option(const symlaw_command_info *command, int i) {
+    for (int k = 0; command && k < SL_LEN(commands); k++)
+        if (command == &commands[k]->info)
+            return i >= 0 && i < sl_commands__table(commands[k])->n ? &commands[k]->option[i]
+                                                                    : NULL;
+    return NULL;
+}
+
+static sl_status find_command(sl_commands__command **out, const char *name) {
     sl_commands__guess g = { .word = name };
     for (int i = 0; i < SL_LEN(commands); i++) {
         *out = commands[i];
@@ -31,15 +41,15 @@ static sl_status find_command(const sl_commands__command **out, const char *name
 
 enum { FAILED = 3, STOPPED = 130 }; // as shells call a program that Ctrl-C has ended
 
-/* "exit" comes first, so that who only wants the verdict needs no JSON parser. */
+/* "exit" comes first, so that the verdict can be read without a JSON parser. */
 static void frame(sl_str *s, const sl_commands__run *run, const sl_str *members, bool ok) {
     sl_io_json_open(s, NULL, '{');
     const int code = run->late ? FAILED : run->stopped ? STOPPED : ok ? 0 : 1;
     sl_io_json_add_int(s, "exit", run->exit_code ? run->exit_code : code);
-    sl_io_json_add_text(s, "command", run->info->name);
+    sl_io_json_add_text(s, "command", run->command->info.name);
     sl_io_json_add_text(s, "version", SL_VERSION);
     sl_io_json_open(s, "config", '{');
-    sl_commands__options_write(s, run->info, run->values);
+    sl_commands__options_write(s, run->options, run->table);
     sl_io_json_close(s, '}');
     sl_io_json_add_real(s, "seconds", sl_clock() - run->listener.start);
     if (run->late) sl_io_json_add_text(s, "error", run->late_line);
@@ -52,31 +62,26 @@ static void frame(sl_str *s, const sl_commands__run *run, const sl_str *members,
 
 /* Where what is printed goes: NULL for the listener. A folder is the verb's own business. */
 static const char *output_path(const sl_commands__run *run) {
-    const int i = sl_commands__option_find(run->info, "out");
-    return i >= 0 && run->info->options[i].type == SYMLAW_OPTION_FILE ? run->values[i].text[0]
-                                                                      : NULL;
+    const sl_option *o = sl_option_find(run->table, "out");
+    return o && o->path == SL_PATH_FILE_OUTPUT ? *sl_option_texts(run->options, o) : NULL;
 }
 
-/* Options as values of the run; their texts live in *given. */
+/* The texts of options live in *given. */
 static sl_status begin(sl_commands__run *run, sl_json **given, const char *options_json) {
-    const size_t n = (size_t)run->info->n_options;
     SL_TRY(sl_cpu_check(getenv(SL_CPU_VARIABLE), sl_cpu_best()));
-    run->values = sl_calloc(n, sizeof *run->values);
-    if (!run->values) return sl_fail_memory(n, sizeof *run->values, "options");
     if (options_json) SL_TRY(sl_io_json_parse(given, options_json, strlen(options_json)));
-    SL_TRY(sl_commands__options_read(run->values, run->info, *given));
+    SL_TRY(sl_commands__run_options(run, *given));
     SL_TRY(sl_commands__files_check(run));
     return sl_commands__output_begin(run, output_path(run));
 }
 
-static sl_status run_command(char **result_json, const sl_commands__command *c,
-                             const char *options_json, const sl_commands__listener *listener,
-                             sl_commands__inner *inner) {
+static sl_status run_command(char **result_json, sl_commands__command *c, const char *options_json,
+                             const sl_commands__listener *listener, sl_commands__inner *inner) {
     sl_status st;
     sl_str members = { 0 }, result = { 0 };
     bool ok = true;
     sl_json *given = NULL;
-    sl_commands__run run = { .info = &c->info, .listener = *listener, .inner = inner };
+    sl_commands__run run = { .command = c, .listener = *listener, .inner = inner };
 
     // a rank that has not come so far must not let the others wait in the work
     st = begin(&run, &given, options_json);
@@ -86,7 +91,7 @@ static sl_status run_command(char **result_json, const sl_commands__command *c,
     frame(&result, &run, &members, ok);
     SL_GO(sl_str_status(&result));
 
-    if (sl_commands__named(&run, "json")->flag && !run.printed) {
+    if (run.common->json && !run.printed) {
         sl_str_add_bytes(&run.output, result.text, result.len);
         sl_str_add_char(&run.output, '\n');
     }
@@ -103,12 +108,12 @@ done:
     for (int i = 0; i < SL_LEN(run.kept); i++) sl_io_json_free(run.kept[i]);
     sl_str_clear(&result);
     sl_str_clear(&members);
-    sl_free(run.values);
+    sl_commands__run_options_clear(&run);
     sl_io_json_free(given);
     return st;
 }
 
-sl_status sl_commands__run_inner(char **result_json, const sl_commands__command *c,
+sl_status sl_commands__run_inner(char **result_json, sl_commands__command *c,
                                  const char *options_json, const sl_commands__listener *l,
                                  sl_commands__inner *inner) {
     return run_command(result_json, c, options_json, l, inner);
@@ -117,7 +122,7 @@ sl_status sl_commands__run_inner(char **result_json, const sl_commands__command 
 static sl_status command(const char *name, const char *options_json,
                          const sl_commands__listener *listener, char **result_json) {
     if (!name) return sl_fail(SL_EINVAL, "symlaw_command: no name of a command");
-    const sl_commands__command *c;
+    sl_commands__command *c;
     SL_TRY(find_command(&c, name));
     if (sl_par_ranks() > 1 && !c->info.ranks)
         return sl_fail(SL_EINVAL,

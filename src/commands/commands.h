@@ -121,134 +121,116 @@ SL_NODISCARD sl_status sl_commands__universe(sl_universe **out, const sl_univers
 
 /* ---------------------------------------------------------------- options ------------------- */
 
-enum { SL_COMMANDS__MAX_ARITY = 2 };
+/* A command's options are the fields of one struct of its own. It embeds the structs of modules and
+ * those below, each described by the table of its folder; the command lists the tables as parts, each
+ * with its place. */
+typedef struct sl_commands__part {
+    const sl_option_table *table; // NULL: the list ends
+    size_t at;                    // offset of the table's struct in the command's
+    const char *group;            // heading in --help; options of one are neighbours
+    const sl_option_preset *presets; // defaults that differ here; NULL: none
+} sl_commands__part;
 
-/* What an option is set to; which member counts is up to its type. */
-typedef struct sl_commands__value {
-    bool given; // by the caller, or by a default
-    bool told;  // by the caller
-    bool flag;
-    int64_t whole;
-    double real;
-    const char *text[SL_COMMANDS__MAX_ARITY]; // TEXT, CHOICE, FILE, FOLDER use the first
-} sl_commands__value;
+typedef struct sl_commands__run sl_commands__run;         // below
+typedef struct sl_commands__command sl_commands__command; // below
 
-/* Rows that every command has. A command's own list ends with them, and an X over that list makes
- * the table and an enum of the same order. Each list of rows has an X of its own for the table, since
- * the heading they stand under in --help is not repeated in every row.
- *    id        name       type  values  shown  default  choices  min  max  help */
-#define SL_COMMANDS__COMMON(X) SL_COMMANDS__SPEECH(X) SL_COMMANDS__REPEAT(X)
-#define SL_COMMANDS__SPEECH(X)                                                             \
-    X(JSON, "json", FLAG, 0, NULL, "false", NULL, 0, 0,                                    \
-      "print JSON: one object, or one object a line for a listing")                        \
-    X(QUIET, "quiet", FLAG, 0, NULL, "false", NULL, 0, 0, "show no progress and no notes")
-#define SL_COMMANDS__REPEAT(X)                                                             \
-    X(SEED, "seed", INT, 1, "N", "0", NULL, 0, 9007199254740991.0,                         \
-      "seed of everything random; the same seed gives the same result")                    \
-    X(THREADS, "threads", INT, 1, "N", "0", NULL, 0, 1024,                                 \
-      "threads to work with; 0: one per core; results do not depend on it")
+/* Options of every command: its struct begins with them. */
+typedef struct sl_commands__common {
+    bool json, quiet;
+    int64_t seed, threads; // threads 0: one per core
+} sl_commands__common;
+extern const sl_option_table sl_commands__common_table;
+extern const sl_option_table sl_commands__repeat_table; // seed and threads alone
+#define SL_COMMANDS__COMMON_PART { &sl_commands__common_table, 0, "all commands", NULL }
 
-/* Rows of every command that needs the set E. What its size is called is up to the command: where
- * there is a model, --size is the model's. */
-#define SL_COMMANDS__UNIVERSE_BUT_SIZE(X, size)                                              \
-    X(DEPTH, "depth", INT, 1, "N", "3", NULL, 0, SL_UNIVERSE_MAX_DEPTH,                      \
-      "expressions up to this depth; variables have depth 0")                                \
-    X(VARIABLES, "variables", INT, 1, "N", "2", NULL, 1, SL_EXPR_MAX_VARS,                   \
-      "number of variables: x1, x2, ...; a set takes up to 3")                               \
-    X(OPS, "ops", TEXT, 1, "LIST", "exp,sin,neg,sqrt,+,-,*,/", NULL, 0, 0,                   \
-      "operators to combine them with, commas or blanks between")                            \
-    X(SET_SIZE, size, INT, 1, "N", "100000", NULL, 0, 1e12,                                  \
-      "members of the set: depth by depth, a sample where it is reached; 0: all there are")  \
-    X(WITHHELD, "withheld", REAL, 1, "PART", "0", NULL, 0, 1,                                \
-      "part of the set to keep from training")                                               \
-    X(MAX_MEMORY, "max-memory", REAL, 1, "GB", "0", NULL, 0, 1e6,                            \
-      "memory it may use, in 10^9 bytes; 0: what the machine has free")
-#define SL_COMMANDS__UNIVERSE(X) SL_COMMANDS__UNIVERSE_BUT_SIZE(X, "size")
-#define SL_COMMANDS__UNIVERSE_OF_MODEL(X) SL_COMMANDS__UNIVERSE_BUT_SIZE(X, "set-size")
+/* The set E. */
+typedef struct sl_commands__set_options {
+    int64_t depth, variables;
+    const char *ops;
+    int64_t size;
+    double withheld, max_memory; // memory in 10^9 bytes
+} sl_commands__set_options;
+extern const sl_option_table sl_commands__set_table;
+#define SL_COMMANDS__SET_PART(type, field) \
+    { &sl_commands__set_table, offsetof(type, field), "the set of expressions", NULL }
+#define SL_COMMANDS__PAIRS_PART(type, field) \
+    { &sl_pairs_table, offsetof(type, field), "data", NULL }
 
-/* The type of a row, and what its file is for. There is no plain FILE: a row that does not say whether
- * it is read or written does not compile. */
-#define SL_COMMANDS__TYPE_FLAG         SYMLAW_OPTION_FLAG,   SYMLAW_OPTION_NO_FILE
-#define SL_COMMANDS__TYPE_INT          SYMLAW_OPTION_INT,    SYMLAW_OPTION_NO_FILE
-#define SL_COMMANDS__TYPE_REAL         SYMLAW_OPTION_REAL,   SYMLAW_OPTION_NO_FILE
-#define SL_COMMANDS__TYPE_TEXT         SYMLAW_OPTION_TEXT,   SYMLAW_OPTION_NO_FILE
-#define SL_COMMANDS__TYPE_CHOICE       SYMLAW_OPTION_CHOICE, SYMLAW_OPTION_NO_FILE
-#define SL_COMMANDS__TYPE_TEXTS        SYMLAW_OPTION_TEXTS,  SYMLAW_OPTION_NO_FILE
-#define SL_COMMANDS__TYPE_FILE_IN      SYMLAW_OPTION_FILE,   SYMLAW_OPTION_INPUT
-#define SL_COMMANDS__TYPE_FILE_OUT     SYMLAW_OPTION_FILE,   SYMLAW_OPTION_OUTPUT
-#define SL_COMMANDS__TYPE_FILE_INOUT   SYMLAW_OPTION_FILE,   SYMLAW_OPTION_IN_PLACE
-#define SL_COMMANDS__TYPE_FOLDER_IN    SYMLAW_OPTION_FOLDER, SYMLAW_OPTION_INPUT
-#define SL_COMMANDS__TYPE_FOLDER_INOUT SYMLAW_OPTION_FOLDER, SYMLAW_OPTION_IN_PLACE
-#define SL_COMMANDS__FIRST(...)         SL_COMMANDS__FIRST_(__VA_ARGS__)
-#define SL_COMMANDS__FIRST_(type, use)  type
-#define SL_COMMANDS__SECOND(...)        SL_COMMANDS__SECOND_(__VA_ARGS__)
-#define SL_COMMANDS__SECOND_(type, use) use
+/* A model by the name of its size, or by width and layers. */
+typedef struct sl_commands__shape {
+    int size; // place in SL_MODEL_SIZES; -1: not given
+    sl_model_options model;
+} sl_commands__shape;
+extern const sl_option_table sl_commands__size_table;
+#define SL_COMMANDS__SHAPE_PARTS(type, field)                                       \
+    { &sl_commands__size_table, offsetof(type, field), "the model", NULL },         \
+    { &sl_model_table, offsetof(type, field.model), "the model", NULL }
+#define SL_COMMANDS__OPTIM_PART(type, field) \
+    { &sl_optim_table, offsetof(type, field), "the optimizer", NULL }
 
-#define SL_COMMANDS__ID(id, ...) OPT_##id,
-#define SL_COMMANDS__ROW(group, id, name, type, arity, shown, preset, choices, min, max, help)           \
-    { name, SL_COMMANDS__FIRST(SL_COMMANDS__TYPE_##type), arity, shown, preset, choices, min, max, help, \
-      group, SL_COMMANDS__SECOND(SL_COMMANDS__TYPE_##type) },
-#define SL_COMMANDS__OPTION(...) SL_COMMANDS__ROW("options", __VA_ARGS__)
-#define SL_COMMANDS__UNIVERSE_OPTION(...) SL_COMMANDS__ROW("the set of expressions", __VA_ARGS__)
-#define SL_COMMANDS__COMMON_OPTION(...) SL_COMMANDS__ROW("all commands", __VA_ARGS__)
+/* A run of training. */
+typedef struct sl_commands__training {
+    sl_commands__shape shape;
+    sl_train_options train;
+    sl_optim_options optim;
+    sl_commands__set_options set;
+    sl_pairs_options pairs;
+} sl_commands__training;
+#define SL_COMMANDS__TRAINING_PARTS(type, field)                             \
+    SL_COMMANDS__SHAPE_PARTS(type, field.shape),                             \
+    { &sl_train_table, offsetof(type, field.train), "the run", NULL },       \
+    SL_COMMANDS__OPTIM_PART(type, field.optim),                              \
+    SL_COMMANDS__SET_PART(type, field.set),                                  \
+    SL_COMMANDS__PAIRS_PART(type, field.pairs)
 
-/* The same of the tables that modules keep themselves: SL_PAIRS_TABLE, SL_MODEL_TABLE, ... */
-#define SL_COMMANDS__TABLE_ID(field, ...) OPT_##field,
-#define SL_COMMANDS__TABLE_ROW(group, field, option, kind, value, text, choices, min, max, shown, help)     \
-    { option, SL_COMMANDS__FIRST(SL_COMMANDS__TYPE_##kind), 1, shown, text, choices, min, max, help, group, \
-      SL_COMMANDS__SECOND(SL_COMMANDS__TYPE_##kind) },
-#define SL_COMMANDS__PAIRS_OPTION(...) SL_COMMANDS__TABLE_ROW("data", __VA_ARGS__)
-#define SL_COMMANDS__MODEL_OPTION(...) SL_COMMANDS__TABLE_ROW("the model", __VA_ARGS__)
-#define SL_COMMANDS__OPTIM_OPTION(...) SL_COMMANDS__TABLE_ROW("the optimizer", __VA_ARGS__)
-#define SL_COMMANDS__TRAIN_OPTION(...) SL_COMMANDS__TABLE_ROW("the run", __VA_ARGS__)
-#define SL_COMMANDS__DISCOVER_OPTION(...) SL_COMMANDS__TABLE_ROW("the work", __VA_ARGS__)
-#define SL_COMMANDS__INFER_OPTION(...) SL_COMMANDS__TABLE_ROW("samples", __VA_ARGS__)
+/* How formulas are looked for, in the command discover, the call and the command eval. */
+typedef struct sl_commands__look {
+    const char *ops; // NULL: all there are
+    int64_t max_size;
+    double max_memory; // in 10^9 bytes
+    const char *units; // NULL: none
+    double timeout;    // seconds; 0: none. Each command has a row of its own for it
+    sl_discover_options discover;
+} sl_commands__look;
+extern const sl_option_table sl_commands__look_table;
+extern const sl_option_preset sl_commands__short_samples[];
+#define SL_COMMANDS__LOOK_PARTS(type, field, discover_presets, infer_presets)                     \
+    { &sl_commands__look_table, offsetof(type, field), "the formulas", NULL },                    \
+    { &sl_discover_table, offsetof(type, field.discover), "the work", discover_presets },         \
+    { &sl_infer_table, offsetof(type, field.discover.infer), "samples", infer_presets }
+#define SL_COMMANDS__TIMEOUT(type, field)                                                  \
+    SL_OPTION(type, field, "timeout", .value = 0, .max = 1e9, .shown = "SECONDS",          \
+              .help = "end after this time with the best so far; 0: no limit")
+#define SL_COMMANDS__OUT(type)                                                             \
+    SL_OPTION(type, out, "out", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",              \
+              .help = "write to FILE, which appears whole or not at all; - is standard output")
 
-/* Rows that describe a model and how it is trained, for commands that have all of them. */
-extern const char sl_commands__sizes[]; // "|6.5M|13.5M|..."
-#define SL_COMMANDS__SIZE(X)                                                         \
-    X(SIZE, "size", CHOICE, 1, "NAME", NULL, sl_commands__sizes + 1, 0, 0,           \
-      "a size with a name, in place of --width and --layers")
-#define SL_COMMANDS__SIZE_OPTION(...) SL_COMMANDS__ROW("the model", __VA_ARGS__)
-#define SL_COMMANDS__RUN_IDS                                                         \
-    SL_COMMANDS__SIZE(SL_COMMANDS__ID)                                               \
-    SL_MODEL_TABLE(SL_COMMANDS__TABLE_ID)                                            \
-    SL_TRAIN_TABLE(SL_COMMANDS__TABLE_ID)                                            \
-    SL_OPTIM_TABLE(SL_COMMANDS__TABLE_ID)                                            \
-    SL_COMMANDS__UNIVERSE_OF_MODEL(SL_COMMANDS__ID)                                  \
-    SL_PAIRS_TABLE(SL_COMMANDS__TABLE_ID)
-#define SL_COMMANDS__RUN_OPTIONS                                                     \
-    SL_COMMANDS__SIZE(SL_COMMANDS__SIZE_OPTION)                                      \
-    SL_MODEL_TABLE(SL_COMMANDS__MODEL_OPTION)                                        \
-    SL_TRAIN_TABLE(SL_COMMANDS__TRAIN_OPTION)                                        \
-    SL_OPTIM_TABLE(SL_COMMANDS__OPTIM_OPTION)                                        \
-    SL_COMMANDS__UNIVERSE_OF_MODEL(SL_COMMANDS__UNIVERSE_OPTION)                     \
-    SL_PAIRS_TABLE(SL_COMMANDS__PAIRS_OPTION)
+/* All options of the command, with offsets in its struct. */
+const sl_option_table *sl_commands__table(sl_commands__command *c);
 
-typedef struct sl_commands__run sl_commands__run; // below
-
-/* values[i] := option i of the command, from the object `given` (NULL: none) or its default. Texts
- * are borrowed from `given` and from the table. SL_EINVAL names the option and what it takes. */
-SL_NODISCARD sl_status sl_commands__options_read(sl_commands__value *values,
-                                                 const symlaw_command_info *info,
-                                                 const sl_json *given);
+/* Every field := its default, or what the object `given` (NULL: none) says. by_caller[i], unless NULL,
+ * := row i was in the object. Texts are borrowed from `given` and from the table. SL_EINVAL names the
+ * option and what it takes. */
+SL_NODISCARD sl_status sl_commands__options_read(void *options, bool *by_caller,
+                                                 const sl_option_table *t, const sl_json *given);
 /* One of them, from JSON. */
-SL_NODISCARD sl_status sl_commands__option_read(sl_commands__value *v, const symlaw_option_info *o,
-                                           const sl_json *j);
-/* The default that an option has in configurations of this format. */
-void sl_commands__option_default(sl_commands__value *v, const symlaw_option_info *o, int format);
+SL_NODISCARD sl_status sl_commands__option_read(void *options, const sl_option *o,
+                                                const sl_json *j);
+/* The member of a configuration that has the option, by its name or its former name; NULL: none. */
+const sl_json *sl_commands__option_member(const sl_json *config, const sl_option *o);
+/* The field := the default that the option has in configurations of this format. */
+void sl_commands__option_default(void *options, const sl_option *o, int format);
 /* Adds one as a member to the object that s is in the middle of; null if it is not given. */
-void sl_commands__option_write(sl_str *s, const symlaw_option_info *o, const sl_commands__value *v);
+void sl_commands__option_write(sl_str *s, const void *options, const sl_option *o);
 /* Adds them all as members to the object that s is in the middle of. */
-void sl_commands__options_write(sl_str *s, const symlaw_command_info *info,
-                                const sl_commands__value *values);
+void sl_commands__options_write(sl_str *s, const void *options, const sl_option_table *t);
 
 /* SL_EINVAL if an output of the run is one of its inputs or another of its outputs, by whatever name;
  * the folder of a run that is an input stands for the files of the run. */
 SL_NODISCARD sl_status sl_commands__files_check(const sl_commands__run *run);
 /* The same of one more file that the run has by other means; what: its name in the message. */
 SL_NODISCARD sl_status sl_commands__file_check(const sl_commands__run *run, const char *what,
-                                          const char *path, symlaw_option_use use);
+                                          const char *path, sl_option_path use);
 
 /* The nearest of several words, for "did you mean". Start with { word }, offer all, ask for the end
  * of a message: "; did you mean depth?" or "". */
@@ -272,10 +254,13 @@ typedef struct sl_commands__inner {
 
 /* One call of a command. */
 struct sl_commands__run {
-    const symlaw_command_info *info;
-    sl_commands__value *values; // by option
-    sl_json *kept[2]; // what values may borrow texts from, besides what the caller gave: the
-                      // configuration of a resumed run, in run.json and in its checkpoint
+    sl_commands__command *command;
+    const sl_option_table *table; // the options of the command
+    void *options;                // its struct
+    sl_commands__common *common;  // the beginning of it
+    bool *by_caller;              // by row: the caller has given it
+    sl_json *kept[2];      // what options may borrow texts from, besides what the caller gave: the
+                           // configuration of a resumed run, in run.json and in its checkpoint
     sl_commands__listener listener;
     sl_arena arena;     // lives as long as the call
     sl_str output;      // not handed on yet
@@ -302,45 +287,57 @@ SL_NODISCARD sl_status sl_commands__output_end(sl_commands__run *run); // the fi
 void sl_commands__fail_late(sl_commands__run *run, sl_status st);
 void sl_commands__output_discard(sl_commands__run *run);
 
-/* The value of a name, also where the command has no such option: then it is not given. */
-const sl_commands__value *sl_commands__named(const sl_commands__run *run, const char *name);
-/* Which option has this name; -1 if none has. */
-int sl_commands__option_find(const symlaw_command_info *info, const char *name);
+/* run->options, by_caller := as of sl_commands__options_read; run->command is set. Clear it whatever the
+ * answer is. */
+SL_NODISCARD sl_status sl_commands__run_options(sl_commands__run *run, const sl_json *given);
+void sl_commands__run_options_clear(sl_commands__run *run);
+/* The row of a field of run->options, which must be one, and whether the caller has given it. */
+const sl_option *sl_commands__row(const sl_commands__run *run, const void *field);
+bool *sl_commands__by_caller(const sl_commands__run *run, const void *field);
 
-/* What the rows of each table were set to; the seed goes into the first two. */
+/* What options say, as the structs that modules take. */
 SL_NODISCARD sl_status sl_commands__universe_options(sl_universe_options *out,
-                                                     const sl_commands__run *run);
-void sl_commands__pairs_options(sl_pairs_options *out, const sl_commands__run *run);
-void sl_commands__optim_options(sl_optim_options *out, const sl_commands__run *run);
-void sl_commands__train_options(sl_train_options *out, const sl_commands__run *run);
-/* Both tables of discovery, SL_DISCOVER_TABLE (or the paper's) and SL_INFER_TABLE, with the seed. */
-void sl_commands__discover_options(sl_discover_options *out, const sl_commands__run *run);
-/* --size becomes --width and --layers, in the run's values too; SL_EINVAL if they say otherwise. */
-SL_NODISCARD sl_status sl_commands__model_options(sl_model_options *out, sl_commands__run *run);
+                                                const sl_commands__set_options *set, int64_t seed);
+/* --size becomes --width and --layers, in the run's options too; SL_EINVAL if they say otherwise.
+ * shape: of run->options. */
+SL_NODISCARD sl_status sl_commands__model_options(sl_model_options *out, sl_commands__run *run,
+                                             sl_commands__shape *shape, int64_t variables);
 /* --threads, or this rank's part of the cores. */
 int sl_commands__threads(const sl_commands__run *run);
 
-/* *chosen := the one of these options (flags, or options without a default) that was given, or -1.
- * SL_EINVAL if there are two: each asks for a job of its own. */
-SL_NODISCARD sl_status sl_commands__one_job(int *chosen, const sl_commands__run *run,
-                                            const int *jobs, int n);
+/* *chosen := the one of these fields of run->options (flags, or options without a default) that was
+ * given, or NULL. SL_EINVAL if there are two: each asks for a job of its own. */
+SL_NODISCARD sl_status sl_commands__one_job(const void **chosen, const sl_commands__run *run,
+                                       const void *const *fields, int n);
 
 /* What a verb does: appends members of the result object to `result`, says in *ok whether the
  * answer is a good one, and prints. Under --json the result object is printed behind it, unless
  * `printed`. */
 typedef sl_status (*sl_commands__work)(sl_commands__run *run, sl_str *result, bool *ok);
 
-typedef struct sl_commands__command {
-    symlaw_command_info info;
+enum { SL_COMMANDS__MAX_PARTS = 10, SL_COMMANDS__MAX_OPTIONS = 80 };
+
+/* A command, or a call with options. Its rows are made when they are first asked for: see
+ * sl_commands__table. */
+struct sl_commands__command {
+    symlaw_command_info info; // n_options is made too
     sl_commands__work work;
-} sl_commands__command;
+    size_t size; // of its struct of options
+    sl_commands__part parts[SL_COMMANDS__MAX_PARTS];
+
+    bool made;
+    sl_option_table table;
+    sl_option row[SL_COMMANDS__MAX_OPTIONS];
+    symlaw_option_info option[SL_COMMANDS__MAX_OPTIONS];             // the same for callers
+    char text[SL_COMMANDS__MAX_OPTIONS][SL_OPTION_TEXT_MAX]; // of their defaults
+};
 
 /* *result_json := as of symlaw_command (sl_free it). What it prints and notes goes to the listener. */
-SL_NODISCARD sl_status sl_commands__run_inner(char **result_json, const sl_commands__command *c,
+SL_NODISCARD sl_status sl_commands__run_inner(char **result_json, sl_commands__command *c,
                                          const char *options_json, const sl_commands__listener *l,
                                          sl_commands__inner *inner);
 
-extern const sl_commands__command sl_commands__expressions, sl_commands__pairs, sl_commands__train,
+extern sl_commands__command sl_commands__expressions, sl_commands__pairs, sl_commands__train,
     sl_commands__discover, sl_commands__eval, sl_commands__laws, sl_commands__info,
     sl_commands__bench, sl_commands__study;
 
@@ -403,8 +400,11 @@ typedef struct sl_commands__setup {
     sl_model *model;
     int threads;
 } sl_commands__setup;
-/* Reads and checks all that can be seen without the set. Clear it whatever the answer is. */
-SL_NODISCARD sl_status sl_commands__setup_read(sl_commands__setup *out, sl_commands__run *run);
+/* The training of the options of a run of `train`. */
+sl_commands__training *sl_commands__training_of(const sl_commands__run *run);
+/* Reads and checks all that can be seen without the set. t: of run->options. Clear it whatever the
+ * answer is. */
+SL_NODISCARD sl_status sl_commands__setup_read(sl_commands__setup *out, sl_commands__run *run, sl_commands__training *t);
 void sl_commands__setup_clear(sl_commands__setup *s);
 
 /* The configuration of a run as JSON: what its result depends on, how often it is saved, and what a
@@ -419,7 +419,7 @@ SL_NODISCARD sl_status sl_commands__run_resume(sl_str *missing, sl_commands__run
 bool sl_commands__run_keeps(const char *name);
 /* Options that a configuration lacks: appends "name" (default); notes all of them, if there are any.
  */
-void sl_commands__missing_add(sl_str *s, const symlaw_option_info *o, const sl_commands__value *v);
+void sl_commands__missing_add(sl_str *s, const void *options, const sl_option *o);
 void sl_commands__missing_note(const sl_commands__listener *l, const char *missing, const char *where);
 /* Adds to a failure that may come from it what the configuration lacks, if it lacks anything. */
 SL_NODISCARD sl_status sl_commands__with_missing(sl_status st, const char *missing);
@@ -443,26 +443,54 @@ typedef struct sl_commands__problems {
     int skipped;   // formulas that have more, or no values
     char hash[33]; // of all problems, as the model and the judge see them
 } sl_commands__problems;
+/* Options of the command eval. */
+typedef struct sl_commands__eval_options {
+    sl_commands__common common;
+    const char *model;
+    int source;                   // SL_EVAL_CANDIDATES_*
+    int split;                    // place in SL_COMMANDS__EVAL_SPLITS; -1: not given
+    const char *pairs, *formulas; // NULL: not given
+    int64_t rows, limit, max_points;
+    double noise;
+    int64_t digits, seeds;
+    const char *budgets, *predictions, *journal, *out; // NULL: not given
+    sl_commands__look look;
+} sl_commands__eval_options;
+#define SL_COMMANDS__EVAL_SPLITS "test|valid|withheld"
+
 /* By --split, --pairs or --formulas, with the errors of --noise and --digits. A split is the one that
  * belongs to the model's training: the checkpoint says how its data were drawn. model NULL: data are
  * drawn by the defaults, and problems may have as many variables as the search takes. pairs_needed:
  * they are made for other problems too. Clear it whatever the answer is. */
 SL_NODISCARD sl_status sl_commands__problems_open(sl_commands__problems *out, sl_commands__run *run,
+                                             const sl_commands__eval_options *o,
                                              const sl_infer_info *model, bool pairs_needed);
 void sl_commands__problems_clear(sl_commands__problems *p);
 
 /* Does the search propose formulas; alone; must a model be opened? */
-bool sl_commands__eval_searches(const sl_commands__run *run);
-bool sl_commands__eval_exhaustive(const sl_commands__run *run);
-bool sl_commands__eval_needs_model(const sl_commands__run *run);
-/* With the search, options of discovery that were not told become those of "symlaw discover". */
-SL_NODISCARD sl_status sl_commands__eval_search_defaults(sl_commands__run *run);
+bool sl_commands__eval_searches(const sl_commands__eval_options *o);
+bool sl_commands__eval_exhaustive(const sl_commands__eval_options *o);
+bool sl_commands__eval_needs_model(const sl_commands__run *run, const sl_commands__eval_options *o);
+/* With the search, options of discovery that were not given become those of "symlaw discover". */
+SL_NODISCARD sl_status sl_commands__eval_search_defaults(sl_commands__run *run, sl_commands__eval_options *o);
 /* --budgets, which sets --timeout; without it some times for the search, and none for a model. */
 SL_NODISCARD sl_status sl_commands__eval_budgets(double out[SL_EVAL_MAX_BUDGETS], int *n,
-                                            sl_commands__run *run);
+                                            sl_commands__run *run, sl_commands__eval_options *o);
 sl_search_grammar sl_commands__eval_grammar(const sl_commands__problems *p);
 
 /* ---------------------------------------------------------------- speed --------------------- */
+
+/* Options of the command bench. */
+typedef struct sl_commands__bench_options {
+    sl_commands__common common;
+    int what; // gemm, train, sample; -1: not given
+    int64_t steps, batch, points, tokens, lanes, samples;
+    const char *model; // NULL: not given
+    bool natural_end;
+    sl_commands__shape shape;
+    sl_optim_options optim;
+} sl_commands__bench_options;
+enum { SL_COMMANDS__BENCH_VARIABLES = 2 };
 
 /* `symlaw bench sample`. */
 SL_NODISCARD sl_status sl_commands__bench_sample(sl_commands__run *run, sl_str *result);
@@ -474,40 +502,33 @@ SL_NODISCARD sl_status sl_commands__gemm_rate(double *out, sl_pool *pool, int n,
 /* Large enough for the rate to be the machine's, and so short that on a busy one some products are not
  * interrupted: a millisecond. (With 1024 a machine of load 15 shows a fourth of what it can.) */
 enum { SL_COMMANDS__SQUARE = 384 };
-/* SL_ELIMIT with what to do about it if the plan is past --max-memory or what is free. */
-SL_NODISCARD sl_status sl_commands__memory_check(const sl_train_plan *p, const sl_commands__run *run);
+/* SL_ELIMIT with what to do about it if the plan is past --max-memory, in 10^9 bytes, or, where that is
+ * 0, past what is free. */
+SL_NODISCARD sl_status sl_commands__memory_check(const sl_train_plan *p, double max_memory);
+
+/* Options of the command info. */
+typedef struct sl_commands__info_options {
+    sl_commands__common common;
+    const char *model, *run, *plan; // NULL: not given
+    int64_t ranks;
+    double rate, tokens; // NaN: not given
+    bool tensors;
+    sl_commands__training training;
+} sl_commands__info_options;
 
 /* `symlaw info` of a weights file and of a run's folder. */
 SL_NODISCARD sl_status sl_commands__info_model(sl_commands__run *run, const char *path, bool tensors,
                                           sl_str *result);
 SL_NODISCARD sl_status sl_commands__info_run(sl_commands__run *run, const char *dir, sl_str *result);
 /* `symlaw info` of a study's plan: what all its runs take. */
-SL_NODISCARD sl_status sl_commands__info_plan(sl_commands__run *run, const char *path, sl_str *result);
+SL_NODISCARD sl_status sl_commands__info_plan(sl_commands__run *run, const sl_commands__info_options *options,
+                                         sl_str *result);
 /* *out := the plan of a run with so many target tokens a pair; 0: measured on the pairs of the set, or the
  * paper's, with a note, where the set cannot be built. */
 SL_NODISCARD sl_status sl_commands__plan_make(sl_train_plan *out, const sl_commands__run *run,
                                          sl_commands__setup *u, double tokens);
 
 /* ---------------------------------------------------------------- discovery ----------------- */
-
-/* What the command and symlaw_discover add to the tables of the modules. */
-#define SL_COMMANDS__TIMEOUT(X)                                                            \
-    X(TIMEOUT, "timeout", REAL, 1, "SECONDS", "0", NULL, 0, 1e9,                           \
-      "end after this time with the best so far; 0: no limit")
-
-/* Rows that say what formulas may be, for the command and the call. */
-#define SL_COMMANDS__SEARCH(X)                                                             \
-    X(OPS, "ops", TEXT, 1, "LIST", NULL, NULL, 0, 0,                                       \
-      "functions and operators that formulas may have, commas or blanks between; if it is" \
-      " not given, all there are; sums, products and powers are always allowed")           \
-    X(MAX_SIZE, "max-size", INT, 1, "N", "0", NULL, 0, SL_EXPR_MAX,                        \
-      "nodes of a formula at most; 0: any; a larger law leaves the best approximation")     \
-    X(MAX_MEMORY, "max-memory", REAL, 1, "GB", "1", NULL, 0.01, 1e6,                       \
-      "memory that the search may use, in 10^9 bytes")                                     \
-    X(UNITS, "units", TEXT, 1, "LIST", NULL, NULL, 0, 0,                                   \
-      "units of columns, as m=kg,v=m/s,E=J; also taken from names such as \"v (m/s)\";"    \
-      " formulas whose units do not agree are left out")
-#define SL_COMMANDS__SEARCH_OPTION(...) SL_COMMANDS__ROW("the formulas", __VA_ARGS__)
 
 /* What is asked besides the options. */
 typedef struct sl_commands__asked {
@@ -521,13 +542,15 @@ typedef struct sl_commands__asked {
 
 /* sl_discover_run with threads and progress. */
 SL_NODISCARD sl_status sl_commands__find(sl_discovery **out, const sl_commands__asked *asked,
-                                    const sl_problem *p, const sl_commands__run *run);
-/* Options of the formulas: --ops, --max-size, --max-memory. */
-SL_NODISCARD sl_status sl_commands__search_options(sl_search_options *out, const sl_commands__run *run);
+                                    const sl_dataset *p, const sl_commands__run *run,
+                                    const sl_commands__look *look);
+/* *out := the options of discovery; those of the formulas are --ops, --max-size, --max-memory. */
+SL_NODISCARD sl_status sl_commands__discover_options(sl_discover_options *out, const sl_commands__look *look,
+                                                int64_t seed);
 
-/* *out := the value of --model, or what the environment names, or the default, which then count as
- * given: the result records it. */
-SL_NODISCARD sl_status sl_commands__model_named(const char **out, sl_commands__run *run);
+/* *model, the field of --model := what it is, or what the environment names, or the default: the result
+ * records it. */
+SL_NODISCARD sl_status sl_commands__model_named(const char **model, sl_commands__run *run);
 /* Opens what the former named; a failure says if it is the default one. */
 SL_NODISCARD sl_status sl_commands__model_open(sl_infer **out, const sl_commands__run *run, const char *path);
 

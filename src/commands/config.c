@@ -1,126 +1,268 @@
-/* config - what options say, as the structs that the modules below take.
- *
- * Found by name and not by number: the same rows stand at other places in the table of each
- * command that has them. */
+/* config - the options that commands share, the table of a command from its parts, and what options
+ * say as the structs that modules take. */
+#include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "commands/commands.h"
 
-int sl_commands__option_find(const symlaw_command_info *info, const char *name) {
-    for (int i = 0; i < info->n_options; i++)
-        if (strcmp(info->options[i].name, name) == 0) return i;
-    return -1;
-}
+/* ---------------------------------------------------------------- shared options ------------ */
 
-const sl_commands__value *sl_commands__named(const sl_commands__run *run, const char *name) {
-    static const sl_commands__value absent;
-    const int i = sl_commands__option_find(run->info, name);
-    return i >= 0 ? &run->values[i] : &absent;
-}
+static const sl_option common[] = {
+    SL_OPTION(sl_commands__common, json, "json",
+              .help = "print JSON: one object, or one object a line for a listing"),
+    SL_OPTION(sl_commands__common, quiet, "quiet", .help = "print no progress and no notes"),
+    SL_OPTION(sl_commands__common, seed, "seed", .value = 0, .max = 9007199254740991.0,
+              .shown = "N",
+              .help = "seed of all random numbers; the same seed gives the same result"),
+    SL_OPTION(sl_commands__common, threads, "threads", .value = 0, .max = 1024, .shown = "N",
+              .help = "number of threads; 0: one per core; results do not depend on it"),
+};
+const sl_option_table sl_commands__common_table = { common, SL_LEN(common) };
+const sl_option_table sl_commands__repeat_table = { common + 2, SL_LEN(common) - 2 };
 
-sl_status sl_commands__one_job(int *chosen, const sl_commands__run *run, const int *jobs, int n) {
-    const symlaw_option_info *options = run->info->options;
-    *chosen = -1;
-    for (int i = 0; i < n; i++) {
-        const sl_commands__value *v = &run->values[jobs[i]];
-        bool wanted = options[jobs[i]].type == SYMLAW_OPTION_FLAG ? v->flag : v->given;
-        if (wanted && *chosen >= 0)
-            return sl_fail(SL_EINVAL, "--%s and --%s ask for different things; give one of them",
-                           options[*chosen].name, options[jobs[i]].name);
-        if (wanted) *chosen = jobs[i];
-    }
-    return SL_OK;
-}
-
-sl_status sl_commands__universe_options(sl_universe_options *out, const sl_commands__run *run) {
-    // the size of the set, or of the model where there is a --set-size
-    const bool model = sl_commands__option_find(run->info, "set-size") >= 0;
-    *out = (sl_universe_options){
-        .depth = (int)sl_commands__named(run, "depth")->whole,
-        .variables = (int)sl_commands__named(run, "variables")->whole,
-        .size = sl_commands__named(run, model ? "set-size" : "size")->whole,
-        .seed = (uint64_t)sl_commands__named(run, "seed")->whole,
-        .withheld = sl_commands__named(run, "withheld")->real,
-        .max_memory = (int64_t)(sl_commands__named(run, "max-memory")->real * 1e9),
-    };
-    return sl_universe_ops_parse(&out->ops, sl_commands__named(run, "ops")->text[0]);
-}
-
-/* Which of "a|b|c" is `word`, from 0. */
-static int place_in(const char *choices, const char *word) {
-    const size_t n = strlen(word);
-    for (int i = 0;; i++) {
-        size_t m = strcspn(choices, "|");
-        if (m == n && memcmp(choices, word, n) == 0) return i;
-        SL_ASSERT(choices[m]); // the table has taken the word for one of them
-        choices += m + 1;
-    }
-}
-
-#define INT(v, choices)    (v)->whole
-#define REAL(v, choices)   (v)->real
-#define CHOICE(v, choices) place_in(choices, (v)->text[0])
-#define READ(field, option, kind, value, text, choices, ...) \
-    out->field = kind(sl_commands__named(run, option), choices);
-
-void sl_commands__pairs_options(sl_pairs_options *out, const sl_commands__run *run) {
-    out->seed = (uint64_t)sl_commands__named(run, "seed")->whole;
-    SL_PAIRS_TABLE(READ)
-}
-
-void sl_commands__optim_options(sl_optim_options *out, const sl_commands__run *run) {
-    SL_OPTIM_TABLE(READ)
-}
-
-void sl_commands__train_options(sl_train_options *out, const sl_commands__run *run) {
-    SL_TRAIN_TABLE(READ)
-}
-
-static void infer_options(sl_infer_options *out, const sl_commands__run *run) {
-    SL_INFER_TABLE(READ)
-}
-
-void sl_commands__discover_options(sl_discover_options *out, const sl_commands__run *run) {
-    *out = (sl_discover_options)SL_DISCOVER_OPTIONS_INIT;
-    out->seed = (uint64_t)sl_commands__named(run, "seed")->whole;
-    SL_DISCOVER_TABLE(READ) // the paper's table has the same rows
-    infer_options(&out->infer, run);
-}
-
-/* ---------------------------------------------------------------- the model ----------------- */
+static const sl_option set[] = {
+    SL_OPTION(sl_commands__set_options, depth, "depth", .value = 3, .max = SL_UNIVERSE_MAX_DEPTH,
+              .shown = "N", .help = "expressions up to this depth; variables have depth 0"),
+    SL_OPTION(sl_commands__set_options, variables, "variables", .value = 2, .min = 1,
+              .max = SL_EXPR_MAX_VARS, .shown = "N",
+              .help = "number of variables: x1, x2, ...; a set takes up to 3"),
+    SL_OPTION(sl_commands__set_options, ops, "ops", .text = "exp,sin,neg,sqrt,+,-,*,/",
+              .shown = "LIST", .help = "operators of expressions, separated by commas or blanks"),
+    SL_OPTION(sl_commands__set_options, size, "set-size", .alias = "size", .value = 100000,
+              .max = 1e12, .shown = "N",
+              .help = "members of the set: depth by depth, a sample of the last one; 0: all there "
+                      "are"),
+    SL_OPTION(sl_commands__set_options, withheld, "withheld", .value = 0, .max = 1, .shown = "PART",
+              .help = "part of the set that is withheld from training"),
+    SL_OPTION(sl_commands__set_options, max_memory, "max-memory", .value = 0, .max = 1e6,
+              .shown = "GB", .help = "largest memory, in 10^9 bytes; 0: what the machine has free"),
+};
+const sl_option_table sl_commands__set_table = { set, SL_LEN(set) };
 
 #define X(name, ...) "|" name
-const char sl_commands__sizes[] = SL_MODEL_SIZES(X);
+static const char sizes[] = SL_MODEL_SIZES(X);
 #undef X
 
-/* Sets an option to what --size says it is, unless it was told something else. */
-static sl_status size_says(sl_commands__run *run, const char *size, const char *name, int64_t n) {
-    sl_commands__value *v = &run->values[sl_commands__option_find(run->info, name)];
-    if (v->told && v->whole != n)
-        return sl_fail(SL_EINVAL, "--size %s has --%s %lld, not %lld; give one of them", size, name,
-                       (long long)n, (long long)v->whole);
-    v->whole = n;
-    v->told = true;
-    return SL_OK;
+static const sl_option named_size[] = {
+    SL_OPTION(sl_commands__shape, size, "size", .value = NAN, .choices = sizes + 1, .shown = "NAME",
+              .help = "size of the model by name, instead of --width and --layers"),
+};
+const sl_option_table sl_commands__size_table = { named_size, SL_LEN(named_size) };
+
+static const sl_option look[] = {
+    SL_OPTION(sl_commands__look, ops, "ops", .shown = "LIST",
+              .help = "functions and operators of formulas, separated by commas or blanks; if not "
+                      "given, all; sums, products and powers are always allowed"),
+    SL_OPTION(sl_commands__look, max_size, "max-size", .value = 0, .max = SL_EXPR_MAX, .shown = "N",
+              .help = "largest number of nodes of a formula; 0: any; a larger law leaves the best "
+                      "approximation"),
+    SL_OPTION(sl_commands__look, max_memory, "max-memory", .value = 1, .min = 0.01, .max = 1e6,
+              .shown = "GB", .help = "largest memory of the search, in 10^9 bytes"),
+    SL_OPTION(sl_commands__look, units, "units", .shown = "LIST",
+              .help = "units of columns, as m=kg,v=m/s,E=J; also taken from names such as \"v "
+                      "(m/s)\"; formulas whose units do not agree are left out"),
+};
+const sl_option_table sl_commands__look_table = { look, SL_LEN(look) };
+const sl_option_preset sl_commands__short_samples[] = { { "length", SL_INFER_SHORT },
+                                                        { .name = NULL } };
+
+/* ---------------------------------------------------------------- the table of a command ---- */
+
+static symlaw_option_type type_of(const sl_option *o) {
+    switch (o->kind) {
+    case SL_KIND_FLAG: return SYMLAW_OPTION_FLAG;
+    case SL_KIND_INT: return SYMLAW_OPTION_INT;
+    case SL_KIND_REAL: return SYMLAW_OPTION_REAL;
+    case SL_KIND_CHOICE: return SYMLAW_OPTION_CHOICE;
+    case SL_KIND_TEXTS: return SYMLAW_OPTION_TEXTS;
+    case SL_KIND_TEXT: break;
+    }
+    switch (o->path) {
+    case SL_PATH_NONE: break;
+    case SL_PATH_FILE_INPUT:
+    case SL_PATH_FILE_OUTPUT:
+    case SL_PATH_FILE_IN_PLACE: return SYMLAW_OPTION_FILE;
+    case SL_PATH_FOLDER_INPUT:
+    case SL_PATH_FOLDER_IN_PLACE: return SYMLAW_OPTION_FOLDER;
+    }
+    return SYMLAW_OPTION_TEXT;
 }
 
-sl_status sl_commands__model_options(sl_model_options *out, sl_commands__run *run) {
-    const char *size = sl_commands__named(run, "size")->text[0];
-    *out = (sl_model_options)SL_MODEL_OPTIONS_INIT;
-    if (size) {
-        sl_model_options named = *out;
-        SL_TRY(sl_model_size_find(&named, size));
-        SL_TRY(size_says(run, size, "width", named.width));
-        SL_TRY(size_says(run, size, "layers", named.layers));
+static symlaw_option_use use_of(sl_option_path path) {
+    switch (path) {
+    case SL_PATH_NONE: break;
+    case SL_PATH_FILE_INPUT:
+    case SL_PATH_FOLDER_INPUT: return SYMLAW_OPTION_INPUT;
+    case SL_PATH_FILE_OUTPUT: return SYMLAW_OPTION_OUTPUT;
+    case SL_PATH_FILE_IN_PLACE:
+    case SL_PATH_FOLDER_IN_PLACE: return SYMLAW_OPTION_IN_PLACE;
     }
-    SL_MODEL_TABLE(READ)
-    const sl_commands__value *variables = sl_commands__named(run, "variables");
-    if (variables->given) out->columns = variables->whole + 1; // and the target
-    out->vocabulary = SL_TOKEN_COUNT;
+    return SYMLAW_OPTION_NO_FILE;
+}
+
+/* The row as callers see it. */
+static void describe(symlaw_option_info *out, char text[SL_OPTION_TEXT_MAX], const sl_option *o) {
+    *out = (symlaw_option_info){ .size = sizeof *out,
+                                 .name = o->name,
+                                 .alias = o->alias,
+                                 .type = type_of(o),
+                                 .arity = o->kind == SL_KIND_FLAG    ? 0
+                                          : o->kind == SL_KIND_TEXTS ? SL_OPTION_TEXTS_COUNT
+                                                                     : 1,
+                                 .value_name = o->shown,
+                                 .default_value = sl_option_default_text(text, o),
+                                 .choices = o->choices,
+                                 .min = o->min,
+                                 .max = o->max,
+                                 .help = o->help,
+                                 .group = o->group,
+                                 .use = use_of(o->path) };
+}
+
+static void add_part(sl_commands__command *c, const sl_commands__part *p) {
+    const int first = c->table.n;
+    SL_ASSERT(first + p->table->n <= SL_COMMANDS__MAX_OPTIONS);
+    for (int i = 0; i < p->table->n; i++) {
+        sl_option *o = &c->row[c->table.n++];
+        *o = p->table->row[i];
+        o->offset += p->at;
+        o->group = p->group;
+    }
+    const sl_option_table added = { c->row + first, p->table->n };
+    for (const sl_option_preset *d = p->presets; d && d->name; d++)
+        c->row[sl_option_get(&added, d->name) - c->row].value = d->value;
+}
+
+static void make(sl_commands__command *c) {
+    c->table.row = c->row;
+    for (const sl_commands__part *p = c->parts; p->table; p++) add_part(c, p);
+    for (int i = 0; i < c->table.n; i++) {
+        sl_option *o = &c->row[i];
+        // a former name that another option has now is that option's
+        if (o->alias && strcmp(sl_option_find(&c->table, o->alias)->name, o->alias) == 0)
+            o->alias = NULL;
+        describe(&c->option[i], c->text[i], o);
+    }
+    c->info.size = sizeof c->info;
+    c->info.n_options = c->table.n;
+    c->made = true;
+}
+
+const sl_option_table *sl_commands__table(sl_commands__command *c) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    if (!c->made) make(c);
+    pthread_mutex_unlock(&lock);
+    return &c->table;
+}
+
+/* ---------------------------------------------------------------- the options of a run ------ */
+
+sl_status sl_commands__run_options(sl_commands__run *run, const sl_json *given) {
+    const size_t size = run->command->size;
+    run->table = sl_commands__table(run->command);
+    const size_t n = (size_t)run->table->n;
+    run->common = run->options = sl_calloc(1, size);
+    if (!run->options) return sl_fail_memory(1, size, "options");
+    run->by_caller = sl_calloc(n, sizeof *run->by_caller);
+    if (!run->by_caller) return sl_fail_memory(n, sizeof *run->by_caller, "options");
+    return sl_commands__options_read(run->options, run->by_caller, run->table, given);
+}
+
+void sl_commands__run_options_clear(sl_commands__run *run) {
+    sl_free(run->options);
+    sl_free(run->by_caller);
+    run->options = run->common = NULL;
+    run->by_caller = NULL;
+}
+
+const sl_option *sl_commands__row(const sl_commands__run *run, const void *field) {
+    const size_t at = (size_t)((const char *)field - (const char *)run->options);
+    int i = 0;
+    while (i < run->table->n && run->table->row[i].offset != at) i++;
+    SL_ASSERT(i < run->table->n);
+    return &run->table->row[i];
+}
+
+bool *sl_commands__by_caller(const sl_commands__run *run, const void *field) {
+    return &run->by_caller[sl_commands__row(run, field) - run->table->row];
+}
+
+sl_status sl_commands__one_job(const void **chosen, const sl_commands__run *run,
+                               const void *const *fields, int n) {
+    *chosen = NULL;
+    for (int i = 0; i < n; i++) {
+        const sl_option *o = sl_commands__row(run, fields[i]);
+        const bool requested = o->kind == SL_KIND_FLAG ? *(const bool *)fields[i]
+                                                       : sl_option_is_given(run->options, o);
+        if (requested && *chosen)
+            return sl_fail(SL_EINVAL, "--%s and --%s ask for different things; give one of them",
+                           sl_commands__row(run, *chosen)->name, o->name);
+        if (requested) *chosen = fields[i];
+    }
     return SL_OK;
 }
 
 int sl_commands__threads(const sl_commands__run *run) {
-    const int64_t told = sl_commands__named(run, "threads")->whole;
-    return told > 0 ? (int)told : SL_MAX(sl_par_cores() / sl_par_peers(), 1);
+    const int64_t n = run->common->threads;
+    return n > 0 ? (int)n : SL_MAX(sl_par_cores() / sl_par_peers(), 1);
+}
+
+/* ---------------------------------------------------------------- for modules --------------- */
+
+sl_status sl_commands__universe_options(sl_universe_options *out, const sl_commands__set_options *o,
+                                        int64_t seed) {
+    *out = (sl_universe_options){
+        .depth = (int)o->depth,
+        .variables = (int)o->variables,
+        .size = o->size,
+        .seed = (uint64_t)seed,
+        .withheld = o->withheld,
+        .max_memory = (int64_t)(o->max_memory * 1e9),
+    };
+    return sl_universe_ops_parse(&out->ops, o->ops);
+}
+
+/* Sets a field to what --size says it is, unless the caller has given something else. */
+static sl_status size_says(sl_commands__run *run, const char *named, int64_t *to, int64_t n) {
+    bool *given = sl_commands__by_caller(run, to);
+    if (*given && *to != n)
+        return sl_fail(SL_EINVAL, "--size %s has --%s %lld, not %lld; give one of them", named,
+                       sl_commands__row(run, to)->name, (long long)n, (long long)*to);
+    *to = n;
+    *given = true;
+    return SL_OK;
+}
+
+sl_status sl_commands__model_options(sl_model_options *out, sl_commands__run *run,
+                                     sl_commands__shape *shape, int64_t variables) {
+    if (shape->size >= 0) {
+        char name[SL_OPTION_TEXT_MAX];
+        sl_model_options named = sl_model_defaults();
+        SL_TRY(sl_model_size_find(&named, sl_option_choice(name, &named_size[0], shape->size)));
+        SL_TRY(size_says(run, name, &shape->model.width, named.width));
+        SL_TRY(size_says(run, name, &shape->model.layers, named.layers));
+    }
+    *out = shape->model;
+    out->columns = variables + 1; // and the target
+    out->vocabulary = SL_TOKEN_COUNT;
+    return SL_OK;
+}
+
+/* Sums and products are always allowed. */
+static const uint32_t arithmetic = 1u << SL_OPERATOR_NEG | 1u << SL_OPERATOR_ADD |
+                                   1u << SL_OPERATOR_SUB | 1u << SL_OPERATOR_MUL |
+                                   1u << SL_OPERATOR_DIV | 1u << SL_OPERATOR_POW;
+
+sl_status sl_commands__discover_options(sl_discover_options *out, const sl_commands__look *o,
+                                        int64_t seed) {
+    *out = o->discover;
+    out->seed = (uint64_t)seed;
+    out->exhaustive = (sl_search_options)SL_SEARCH_OPTIONS_INIT;
+    if (o->ops) SL_TRY(sl_universe_ops_parse(&out->exhaustive.ops, o->ops));
+    out->exhaustive.ops |= arithmetic;
+    out->exhaustive.max_size = (int)o->max_size;
+    out->exhaustive.max_memory = (int64_t)(o->max_memory * 1e9);
+    return SL_OK;
 }

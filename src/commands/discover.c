@@ -6,86 +6,94 @@
 
 #include "commands/commands.h"
 
-#define OWN_OPTIONS(X)                                                                          \
-    X(FILE, "file", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                       \
-      "the table: CSV or TSV, also packed by gzip; - is standard input")                        \
-    X(MODEL, "model", FILE_IN, 1, "MODEL", NULL, NULL, 0, 0,                                    \
-      "a run's folder or a file of weights; if it is not given, what SYMLAW_MODEL names, or "   \
-      "runs/best.safetensors, or the model that is installed with the program; without any, "   \
-      "the search works alone")                                                                 \
-    X(TARGET, "target", TEXT, 1, "COLUMN", NULL, NULL, 0, 0,                                    \
-      "column to explain, by name or number; if it is not given, y or target, or the last one") \
-    X(INPUTS, "inputs", TEXT, 1, "COLUMNS", NULL, NULL, 0, 0,                                   \
-      "columns to explain it by, with commas between; if it is not given, the strongest ones")  \
-    X(SEPARATOR, "separator", TEXT, 1, "S", "auto", NULL, 0, 0,                                 \
-      "between cells: auto, comma, semicolon, tab, bar, or a character")                        \
-    X(HEADER, "header", CHOICE, 1, "HOW", "auto", "auto|yes|no", 0, 0,                          \
-      "has the first row names; auto: if one of its cells is no number")                        \
-    X(SIGMA, "sigma", TEXT, 1, "WHAT", NULL, NULL, 0, 0,                                        \
-      "standard deviation of the target's errors: a value, or the name of a column with that "  \
-      "of each row; if it is not given, it is estimated")                                       \
-    X(WEIGHTS, "weights", TEXT, 1, "COLUMN", NULL, NULL, 0, 0,                                  \
-      "column with the weight of each row: 1/variance up to a factor")                          \
-    X(MAX_ROWS, "max-rows", INT, 1, "N", "100000", NULL, 2, 1e9,                                \
-      "rows to keep in memory, evenly sampled where there are more")                            \
-    X(TOP, "top", INT, 1, "N", "6", NULL, 1, 1e9, "formulas of the front to show")              \
-    X(ALL, "all", FLAG, 0, NULL, "false", NULL, 0, 0, "show every candidate with its status")   \
-    X(CANDIDATES, "candidates", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                          \
-      "write every candidate as a row of CSV")                                                  \
-    X(FORMAT, "format", CHOICE, 1, "FORMAT", "table", "table|json|latex|python|c|sympy", 0, 0,  \
-      "a table, JSON, or the best formula alone, ready to paste")                               \
-    X(PLOT, "plot", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                      \
-      "draw data, formula and residuals: FILE.svg, or FILE.html with the table")                \
-    X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                        \
-      "write to FILE, which appears whole or not at all; - is standard output")                 \
-    SL_COMMANDS__TIMEOUT(X)
+typedef struct options {
+    sl_commands__common common;
+    const char *file, *model, *target, *inputs; // NULL: not given, here and below
+    const char *separator;
+    int header; // HEADER_*
+    const char *sigma, *weights;
+    int64_t max_rows, top;
+    bool all;
+    const char *candidates;
+    int format; // FORMAT_*
+    const char *plot, *out;
+    sl_commands__look look;
+} options;
 
-enum {
-    OWN_OPTIONS(SL_COMMANDS__ID) SL_COMMANDS__SEARCH(SL_COMMANDS__ID)
-        SL_DISCOVER_TABLE(SL_COMMANDS__TABLE_ID) SL_INFER_SHORT_TABLE(SL_COMMANDS__TABLE_ID)
-            SL_COMMANDS__COMMON(SL_COMMANDS__ID) OPT_COUNT_ALL
+// places of choices
+enum { HEADER_AUTO, HEADER_YES, HEADER_NO };
+enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_LATEX, FORMAT_PYTHON, FORMAT_C, FORMAT_SYMPY };
+
+#define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
+
+static const sl_option own_rows[] = {
+    ROW(file, "file", .path = SL_PATH_FILE_INPUT, .shown = "FILE",
+        .help = "the table: CSV or TSV, also compressed by gzip; - is standard input"),
+    ROW(model, "model", .path = SL_PATH_FILE_INPUT, .shown = "MODEL",
+        .help = "a run's folder or a weights file; if not given, what SYMLAW_MODEL names, or "
+                "runs/best.safetensors, or the model that is installed with the program; without "
+                "any, the search works alone"),
+    ROW(target, "target", .shown = "COLUMN",
+        .help = "target column, by name or number; if not given, y or target, or the last one"),
+    ROW(inputs, "inputs", .shown = "COLUMNS",
+        .help = "input columns, separated by commas; if not given, the strongest ones"),
+    ROW(separator, "separator", .text = "auto", .shown = "S",
+        .help = "between cells: auto, comma, semicolon, tab, bar, or a character"),
+    ROW(header, "header", .value = HEADER_AUTO, .choices = "auto|yes|no", .shown = "HOW",
+        .help = "whether the first row has names; auto: if one of its cells is no number"),
+    ROW(sigma, "sigma", .shown = "VALUE|COLUMN",
+        .help = "standard deviation of the target's errors: a value, or the name of a column with "
+                "that of each row; if not given, it is estimated"),
+    ROW(weights, "weights", .shown = "COLUMN",
+        .help = "column with the weight of each row: 1/variance up to a factor"),
+    ROW(max_rows, "max-rows", .value = 100000, .min = 2, .max = 1e9, .shown = "N",
+        .help = "rows to keep in memory, evenly sampled where there are more"),
+    ROW(top, "top", .value = 6, .min = 1, .max = 1e9, .shown = "N",
+        .help = "formulas of the front to show"),
+    ROW(all, "all", .help = "show every candidate with its status"),
+    ROW(candidates, "candidates", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
+        .help = "write every candidate as a row of CSV"),
+    ROW(format, "format", .value = FORMAT_TABLE, .choices = "table|json|latex|python|c|sympy",
+        .shown = "FORMAT", .help = "a table, JSON, or the best formula alone, ready to paste"),
+    ROW(plot, "plot", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
+        .help = "draw data, formula and residuals: FILE.svg, or FILE.html with the table"),
+    SL_COMMANDS__OUT(options),
+    SL_COMMANDS__TIMEOUT(options, look.timeout),
 };
-
-static const symlaw_option_info options[] = { OWN_OPTIONS(SL_COMMANDS__OPTION)                //
-                                              SL_COMMANDS__SEARCH(SL_COMMANDS__SEARCH_OPTION) //
-                                              SL_DISCOVER_TABLE(SL_COMMANDS__DISCOVER_OPTION) //
-                                              SL_INFER_SHORT_TABLE(SL_COMMANDS__INFER_OPTION) //
-                                              SL_COMMANDS__COMMON(SL_COMMANDS__COMMON_OPTION) };
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
 static const char help[] =
     "Finds the formula behind a table of numbers. The first line is the answer: the\n"
-    "formula of least description length, which is the bits of the formula and of\n"
-    "what it leaves of the data. Behind it comes the front: the best formula of\n"
-    "each size, with its error. If nothing is as good as the noise allows, the\n"
-    "answer says so.\n"
+    "formula of least description length, which is the bits of the formula and of its\n"
+    "residuals. Then comes the front: the best formula of each size, with its error.\n"
+    "If no formula is as good as the noise allows, the answer says so.\n"
     "\n"
     "Examples:\n"
     "  symlaw discover data.csv                      the last column, by the others\n"
-    "  symlaw discover a.csv b.csv c.csv             one after the other\n"
+    "  symlaw discover a.csv b.csv c.csv             each in turn\n"
     "  symlaw discover data.csv --target T --inputs a,m\n"
     "  symlaw discover data.csv --ops sqrt,exp --max-size 12\n"
     "  symlaw discover data.csv --units m=kg,v=m/s,E=J\n"
     "  symlaw discover data.csv --sigma 0.02         or the name of a column\n"
     "  symlaw discover data.csv --holdout 0.2        also judge by rows kept aside\n"
     "  symlaw discover data.csv --format python      only the formula, to paste\n"
-    "  symlaw discover data.csv --plot fit.html      a picture with it\n"
+    "  symlaw discover data.csv --plot fit.html      with a figure\n"
     "  symlaw discover data.csv --candidates all.csv every formula that was tried\n"
     "  zcat big.csv.gz | symlaw discover - --timeout 10 --effort high\n"
     "\n"
-    "Two engines propose formulas (--search). The search enumerates them, with real\n"
-    "constants and powers, for up to 16 inputs; it needs no model and most laws\n"
-    "take it milliseconds. Where it finds nothing within the noise, a model is\n"
-    "asked for samples; their constants are fitted, and parts of them join a second\n"
-    "search. Constants near integers or small fractions are rounded when the fit\n"
-    "does not worsen.\n"
+    "Formulas come from two sources (--search). The search enumerates them, with real\n"
+    "constants and powers, for up to 16 inputs; it needs no model, and most laws take\n"
+    "it milliseconds. Where it finds nothing within the noise, a model is sampled;\n"
+    "the constants of its samples are fitted, and parts of them join a second search.\n"
+    "Constants near integers or small fractions are rounded when the fit does not\n"
+    "worsen.\n"
     "\n"
-    "A small model comes with the program. Larger ones come from \"symlaw train\":\n"
-    "name one with --model, or once and for all with the variable SYMLAW_MODEL.\n"
-    "Without these runs/best.safetensors is taken, where a study leaves its best\n"
-    "model, and else the one that is installed. A model takes as many inputs as it\n"
-    "was trained on, two as a rule, and is shown those that explain most of the\n"
-    "target's variance. Of more than 16 columns those that explain most are taken,\n"
-    "and the table says so.\n"
+    "A small model is installed with the program. \"symlaw train\" makes larger ones:\n"
+    "--model names one, and so does the variable SYMLAW_MODEL. Without these\n"
+    "runs/best.safetensors is used, the best model of a study, or else the installed\n"
+    "one. A model takes as many inputs as it was trained on, usually two; it reads\n"
+    "those that explain most of the target's variance. Of more than 16 columns those\n"
+    "that explain most are used, and the table says so.\n"
     "\n"
     "Tables: cells between commas, semicolons, tabs, bars or blanks, in quotes or\n"
     "not, with or without a header, any column names. Rows with an empty cell, NA,\n"
@@ -95,47 +103,50 @@ static const char help[] =
     "not agree are left out; a constant has the unit that makes them agree.\n"
     "\n"
     "Figures: error and R2 are of the rows that were fitted; --holdout keeps rows\n"
-    "aside for an honest second R2. Constants have standard errors and are shown as\n"
-    "far as these leave digits, or as many as the formula needs to be real in every\n"
-    "row and to keep its R2; JSON and formulas to paste have all digits. \"by\n"
-    "chance: 1 in 2^50\" says how often data without a law would let a search of\n"
-    "this length find a formula as good. SymPy text has columns as x1, x2, ...,\n"
-    "Python and C only those whose name is no word of the language; a comment says\n"
-    "which.\n"
+    "aside for a second, unbiased R2. Constants have standard errors and are printed\n"
+    "to the digits that these leave, or to as many as the formula needs to be defined\n"
+    "on every row and to keep its R2; JSON and formulas to paste have all digits. \"by\n"
+    "chance: 1 in 2^50\" is how often data without a law would let a search of this\n"
+    "length find a formula as good. SymPy text names columns x1, x2, ...; Python and\n"
+    "C text does so only for names that are no identifiers, and a comment says which.\n"
     "\n"
-    "How much work is done is up to --effort, so the answer is the same for any\n"
-    "number of threads. --timeout ends it earlier, counted from the start and with\n"
-    "reading, with the best so far, which is marked as cut; the exit code is that of\n"
-    "any other answer. Ctrl-C shows the best so far too, with exit code 130. The\n"
-    "exit code is 1 when no formula was found, and 3 when --plot, --candidates or\n"
-    "--out could not be written: the formula is printed all the same.\n"
+    "--effort sets the amount of work, so the answer is the same for any number of\n"
+    "threads. --timeout ends the work earlier, counted from the start and with\n"
+    "reading; the best so far is printed and marked as cut, with the exit code of any\n"
+    "other answer. Ctrl-C prints the best so far too, with exit code 130. The exit\n"
+    "code is 1 when no formula was found, and 3 when --plot, --candidates or --out\n"
+    "could not be written; the formula is printed in that case too.\n"
     "\n"
-    "Memory: the search keeps to --max-memory, 1 GB if it is not given. Where it\n"
-    "finds nothing it takes up to 0.35 GB with --effort low, 0.85 GB with normal,\n"
-    "and more with high. Steps that do not fit are left out or cut short; the answer\n"
-    "says which, and from which --max-memory on more of them fit.";
-
-static const sl_commands__value *value(const sl_commands__run *run, int option) {
-    return &run->values[option];
-}
+    "Memory: the search uses at most --max-memory, 1 GB by default. Where it finds\n"
+    "nothing it takes up to 0.35 GB with --effort low, 0.85 GB with normal, and more\n"
+    "with high. Steps that do not fit are left out or cut short; the answer says\n"
+    "which, and the --max-memory with which more of them fit.";
 
 /* ---------------------------------------------------------------- what was asked for -------- */
 
 /* What is printed. */
 typedef enum style { STYLE_TABLE, STYLE_JSON, STYLE_PASTE } style;
 
+static const sl_format formats[] = { [FORMAT_LATEX] = SL_FORMAT_LATEX,
+                                     [FORMAT_PYTHON] = SL_FORMAT_PYTHON,
+                                     [FORMAT_C] = SL_FORMAT_C,
+                                     [FORMAT_SYMPY] = SL_FORMAT_SYMPY };
+
 static sl_status find_style(style *out, const sl_commands__run *run) {
-    const char *format = value(run, OPT_FORMAT)->text[0];
-    const bool json = value(run, OPT_JSON)->flag, table = strcmp(format, "table") == 0;
-    *out = table ? STYLE_TABLE : strcmp(format, "json") == 0 ? STYLE_JSON : STYLE_PASTE;
-    if (json && *out == STYLE_PASTE)
+    const options *o = run->options;
+    *out = o->format == FORMAT_TABLE  ? STYLE_TABLE
+           : o->format == FORMAT_JSON ? STYLE_JSON
+                                      : STYLE_PASTE;
+    if (o->common.json && *out == STYLE_PASTE) {
+        char name[SL_OPTION_TEXT_MAX];
         return sl_fail(SL_EINVAL, "--json prints JSON, --format %s does not; give one of them",
-                       format);
-    if (json) *out = STYLE_JSON;
+                       sl_option_choice(name, sl_commands__row(run, &o->format), o->format));
+    }
+    if (o->common.json) *out = STYLE_JSON;
     return SL_OK;
 }
 
-static sl_status find_separator(char *out, const sl_commands__run *run) {
+static sl_status find_separator(char *out, const char *text) {
     static const struct {
         const char *name;
         char is;
@@ -143,7 +154,6 @@ static sl_status find_separator(char *out, const sl_commands__run *run) {
         { "auto", '\0' }, { "comma", ',' }, { "semicolon", ';' },
         { "tab", '\t' },  { "bar", '|' },   { "\\t", '\t' },
     };
-    const char *text = value(run, OPT_SEPARATOR)->text[0];
     for (int i = 0; i < SL_LEN(known); i++)
         if (strcmp(text, known[i].name) == 0) {
             *out = known[i].is;
@@ -176,13 +186,13 @@ static int most_inputs(const sl_infer *model, int search) {
 }
 
 /* *value := the number that --sigma is, or *column := the name that it is. */
-static sl_status find_sigma(double *number, const char **column, const sl_commands__run *run) {
-    const char *text = value(run, OPT_SIGMA)->text[0];
+static sl_status find_sigma(double *number, const char **column, const options *o) {
+    const char *text = o->sigma;
     char *end;
     *number = 0;
     *column = NULL;
     if (!text) return SL_OK;
-    if (value(run, OPT_WEIGHTS)->text[0])
+    if (o->weights)
         return sl_fail(SL_EINVAL, "--sigma and --weights both say how good rows are; give one");
     const double x = sl_strtod(text, &end);
     if (end == text || *end) {
@@ -196,19 +206,18 @@ static sl_status find_sigma(double *number, const char **column, const sl_comman
     return SL_OK;
 }
 
-static sl_status table_options(sl_table_options *out, const sl_commands__run *run, int most) {
-    const char *header = value(run, OPT_HEADER)->text[0];
+static sl_status table_options(sl_table_options *out, const options *o, int most) {
     *out = (sl_table_options)SL_TABLE_OPTIONS_INIT;
-    out->target = value(run, OPT_TARGET)->text[0];
-    out->inputs = value(run, OPT_INPUTS)->text[0];
+    out->target = o->target;
+    out->inputs = o->inputs;
     double sigma;
-    SL_TRY(find_sigma(&sigma, &out->sigma, run));
-    out->weights = value(run, OPT_WEIGHTS)->text[0];
-    out->csv.header = strcmp(header, "auto") == 0 ? -1 : strcmp(header, "yes") == 0;
+    SL_TRY(find_sigma(&sigma, &out->sigma, o));
+    out->weights = o->weights;
+    out->csv.header = o->header == HEADER_AUTO ? -1 : o->header == HEADER_YES;
     out->max_inputs = most;
-    out->max_rows = value(run, OPT_MAX_ROWS)->whole;
-    out->seed = (uint64_t)value(run, OPT_SEED)->whole;
-    return find_separator(&out->csv.separator, run);
+    out->max_rows = o->max_rows;
+    out->seed = (uint64_t)o->common.seed;
+    return find_separator(&out->csv.separator, o->separator);
 }
 
 /* ---------------------------------------------------------------- reading ------------------- */
@@ -236,12 +245,13 @@ static int on_rows(int64_t rows, int64_t bytes, int64_t size, void *payload) {
 
 /* *late := the time was over before the end of the file; then there is no table. */
 static sl_status read_table(sl_table *out, bool *late, const sl_commands__run *run, int most) {
-    const char *path = value(run, OPT_FILE)->text[0];
-    const double timeout = value(run, OPT_TIMEOUT)->real;
+    const options *of = run->options;
+    const char *path = of->file;
+    const double timeout = of->look.timeout;
     sl_table_options o;
     reading r = { .listener = &run->listener };
     r.deadline = sl_deadline(run->listener.start, timeout);
-    SL_TRY(table_options(&o, run, most));
+    SL_TRY(table_options(&o, of, most));
     sl_status st = sl_data_table_read(out, path, &o, on_rows, &r);
     *late = st == SL_ECANCEL && r.late;
     if (!*late) return st;
@@ -253,23 +263,17 @@ static sl_status read_table(sl_table *out, bool *late, const sl_commands__run *r
     return SL_OK;
 }
 
-static bool is_constant(const sl_table *t) {
-    for (int64_t i = 1; i < t->rows; i++)
-        if (t->y[i] != t->y[0]) return false;
-    return true;
-}
-
 /* Names that a terminal and a comment can take. */
 static sl_status take_names(sl_report_discovery *f, sl_arena *a, const sl_table *t) {
     const char **names = sl_arena_alloc(a, SL_DATA_MAX_INPUTS * sizeof *names);
     bool good = names;
-    for (int i = 0; i < t->inputs && good; i++) {
-        names[i] = sl_text_visible(a, t->names[i]);
+    for (int i = 0; i < t->data.inputs && good; i++) {
+        names[i] = sl_text_visible(a, t->data.names[i]);
         good = names[i];
     }
-    f->target = good ? sl_text_visible(a, t->target) : NULL;
+    f->target = good ? sl_text_visible(a, t->data.target) : NULL;
     if (!f->target) return sl_fail(SL_ENOMEM, "no memory for names of columns");
-    f->names = (sl_names){ names, t->inputs };
+    f->names = (sl_names){ names, t->data.inputs };
     return SL_OK;
 }
 
@@ -359,22 +363,24 @@ static bool has_default(void) {
 /* A model that was named must be there; one that is found may be missing where the search works
  * too. */
 static sl_status find_model(source *m, sl_commands__run *run, int search) {
+    options *o = run->options;
     const char *named = getenv("SYMLAW_MODEL");
-    const bool told = value(run, OPT_MODEL)->told || (named && *named);
+    const bool chosen = o->model || (named && *named);
     m->run = run;
     if (search == SL_DISCOVER_EXHAUSTIVE) {
         m->note = "not used: --search exhaustive";
-        if (!value(run, OPT_MODEL)->told) return SL_OK;
+        if (!o->model) return SL_OK;
         return sl_fail(SL_EINVAL,
                        "--model names a model and --search exhaustive asks none; give one of them");
     }
-    if (search == SL_DISCOVER_BOTH && !told && !has_default()) {
+    if (search == SL_DISCOVER_BOTH && !chosen && !has_default()) {
         m->note = "none found; \"symlaw train\" makes one";
         return SL_OK;
     }
-    SL_TRY(sl_commands__model_named(&m->path, run));
+    SL_TRY(sl_commands__model_named(&o->model, run));
+    m->path = o->model;
     m->note = "not used: the search found the formula";
-    if (!told && search == SL_DISCOVER_BOTH) return SL_OK; // when it is needed
+    if (!chosen && search == SL_DISCOVER_BOTH) return SL_OK; // when it is needed
     SL_TRY(sl_commands__model_open(&m->model, run, m->path));
     return sl_commands__model_notes(&run->listener, m->model);
 }
@@ -386,14 +392,14 @@ static void note(void *run, const char *name, const char *sentence) {
 }
 
 static sl_status print(sl_commands__run *run, const sl_report_discovery *f, style how) {
+    options *o = run->options;
     switch (how) {
     case STYLE_TABLE: SL_TRY(sl_report_discovery_table(&run->output, f)); break;
     case STYLE_PASTE:
-        SL_TRY(sl_report_discovery_paste(&run->output, f,
-                                         sl_expr_format_find(value(run, OPT_FORMAT)->text[0])));
+        SL_TRY(sl_report_discovery_paste(&run->output, f, formats[o->format]));
         if (f->discovery) sl_report_discovery_notes(f, note, run);
         break;
-    case STYLE_JSON: run->values[OPT_JSON].flag = true; // the result is what is printed
+    case STYLE_JSON: o->common.json = true; // the result is what is printed
     }
     return sl_commands__output(run);
 }
@@ -409,10 +415,11 @@ static void ask_once_more(sl_commands__run *run) {
 /* The table is read; the rest of the finding. */
 static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *m,
                           sl_commands__run *run) {
+    const options *o = run->options;
     const char *column;
     double sigma;
-    SL_TRY(find_sigma(&sigma, &column, run));
-    f->constant = is_constant(f->table);
+    SL_TRY(find_sigma(&sigma, &column, o));
+    f->constant = sl_data_constant(&f->table->data);
     SL_TRY(take_names(f, &run->arena, f->table));
     const sl_commands__asked asked = { .model = m->model,
                                        .open = m->model ? NULL : open_late,
@@ -420,7 +427,7 @@ static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *
                                        .names = &f->names,
                                        .sigma = sigma,
                                        .units = f->units };
-    SL_TRY(sl_commands__find(found, &asked, f->problem, run));
+    SL_TRY(sl_commands__find(found, &asked, f->data, run, &o->look));
     f->discovery = *found;
     f->model = f->discovery->model_asked ? m->model : NULL;
     f->model_note = m->note;
@@ -430,24 +437,22 @@ static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *
 
 static sl_status find(sl_commands__run *run, source *m, int search, beside *files, style how,
                       sl_str *result, bool *ok) {
+    const options *o = run->options;
     sl_status st;
     bool late = false;
     sl_table table = { 0 };
-    sl_problem rows;
     sl_discovery *found = NULL;
-    sl_report_discovery f = { .file = value(run, OPT_FILE)->text[0],
-                              .seed = (uint64_t)value(run, OPT_SEED)->whole,
-                              .all = value(run, OPT_ALL)->flag,
-                              .top = value(run, OPT_TOP)->whole };
+    sl_report_discovery f = {
+        .file = o->file, .seed = (uint64_t)o->common.seed, .all = o->all, .top = o->top
+    };
     const double start = sl_clock();
     SL_GO(read_table(&table, &late, run, most_inputs(m->model, search)));
     f.read_seconds = sl_clock() - start;
     if (!late) {
-        rows = sl_data_table_problem(&table);
         f.table = &table;
-        f.problem = &rows;
-        SL_GO(sl_data_units_known(&f.units, &table.units, value(run, OPT_UNITS)->text[0],
-                                  (const char *const *)table.names, table.inputs, table.target));
+        f.data = &table.data;
+        SL_GO(sl_data_units_known(&f.units, &table.units, o->look.units,
+                                  table.data.names, table.data.inputs, table.data.target));
         SL_GO(discover(&f, &found, m, run));
     }
     if (found) f.top = f.all ? found->count : SL_MIN(f.top, found->ranked); // those that have R2
@@ -463,36 +468,35 @@ done:
 }
 
 /* What can be said without the table. */
-static sl_status check(style *how, beside *files, sl_discover_options *o, sl_commands__run *run) {
-    const char *picture = value(run, OPT_PLOT)->text[0], *file = value(run, OPT_FILE)->text[0];
+static sl_status check(style *how, beside *files, sl_discover_options *out, sl_commands__run *run) {
+    const options *o = run->options;
     char separator;
     double sigma;
     const char *column;
-    if (!file || !*file)
+    if (!o->file || !*o->file)
         return sl_fail(SL_EINVAL,
                        "missing input file: symlaw discover FILE, or - for standard input");
     SL_TRY(find_style(how, run));
-    SL_TRY(find_separator(&separator, run));
-    SL_TRY(find_sigma(&sigma, &column, run));
-    if (picture) SL_TRY(find_picture(&files->html, picture));
-    sl_commands__discover_options(o, run);
-    SL_TRY(sl_commands__search_options(&o->exhaustive, run));
-    return sl_discover_options_check(o);
+    SL_TRY(find_separator(&separator, o->separator));
+    SL_TRY(find_sigma(&sigma, &column, o));
+    if (o->plot) SL_TRY(find_picture(&files->html, o->plot));
+    SL_TRY(sl_commands__discover_options(out, &o->look, o->common.seed));
+    return sl_discover_options_check(out);
 }
 
 static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
+    const options *o = run->options;
     style how;
-    sl_discover_options o;
+    sl_discover_options look;
     beside files = { .html = false };
     source m = { .path = NULL };
-    SL_TRY(check(&how, &files, &o, run));
+    SL_TRY(check(&how, &files, &look, run));
     sl_status st;
     run->costly = true;
-    SL_GO(open_file(&files.plot, run, value(run, OPT_PLOT)->text[0], "picture"));
-    SL_GO(open_file(&files.candidates, run, value(run, OPT_CANDIDATES)->text[0],
-                    "list of candidates"));
-    SL_GO(find_model(&m, run, o.search));
-    st = find(run, &m, o.search, &files, how, result, ok);
+    SL_GO(open_file(&files.plot, run, o->plot, "picture"));
+    SL_GO(open_file(&files.candidates, run, o->candidates, "list of candidates"));
+    SL_GO(find_model(&m, run, look.search));
+    st = find(run, &m, look.search, &files, how, result, ok);
 done:
     sl_file_discard(&files.plot);
     sl_file_discard(&files.candidates);
@@ -500,13 +504,15 @@ done:
     return st;
 }
 
-const sl_commands__command sl_commands__discover = {
+sl_commands__command sl_commands__discover = {
     .info = { .name = "discover",
               .summary = "find the formula behind a table of numbers",
               .help = help,
-              .options = options,
-              .n_options = SL_LEN(options),
               .positional = "file",
               .repeats = 1 },
     .work = work,
+    .size = sizeof(options),
+    .parts = { { &own, 0, "options", NULL },
+               SL_COMMANDS__LOOK_PARTS(options, look, NULL, sl_commands__short_samples),
+               SL_COMMANDS__COMMON_PART },
 };

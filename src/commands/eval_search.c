@@ -7,48 +7,37 @@
 
 /* ---------------------------------------------------------------- who proposes formulas ----- */
 
-static bool search_is(const sl_commands__run *run, const char *name) {
-    const char *text = sl_commands__named(run, "search")->text[0];
-    return text && strcmp(text, name) == 0;
+bool sl_commands__eval_exhaustive(const sl_commands__eval_options *o) {
+    return o->look.discover.search == SL_DISCOVER_EXHAUSTIVE;
 }
 
-bool sl_commands__eval_exhaustive(const sl_commands__run *run) {
-    return search_is(run, "exhaustive");
+bool sl_commands__eval_searches(const sl_commands__eval_options *o) {
+    return o->look.discover.search != SL_DISCOVER_MODEL;
 }
 
-bool sl_commands__eval_searches(const sl_commands__run *run) {
-    return search_is(run, "exhaustive") || search_is(run, "both");
-}
-
-bool sl_commands__eval_needs_model(const sl_commands__run *run) {
-    return !sl_commands__eval_exhaustive(run) || sl_commands__named(run, "model")->told;
+bool sl_commands__eval_needs_model(const sl_commands__run *run,
+                                   const sl_commands__eval_options *o) {
+    return !sl_commands__eval_exhaustive(o) || *sl_commands__by_caller(run, &o->model);
 }
 
 /* The paper's way is that of a model alone. Where the search is asked, what is judged is what
  * "symlaw discover" would show. */
-sl_status sl_commands__eval_search_defaults(sl_commands__run *run) {
-#define ROW(field, option, kind, value, text, ...) { option, text },
-    static const struct { const char *name, *text; } usual[] = { SL_DISCOVER_TABLE(ROW) };
-#undef ROW
-    if (!sl_commands__eval_searches(run)) return SL_OK;
-    for (int i = 0; i < SL_LEN(usual); i++) {
-        const int at = sl_commands__option_find(run->info, usual[i].name);
-        if (at < 0 || run->values[at].told || strcmp(usual[i].name, "search") == 0) continue;
-        sl_commands__value *v = &run->values[at];
-        switch (run->info->options[at].type) {
-        case SYMLAW_OPTION_CHOICE: v->text[0] = usual[i].text; break;
-        case SYMLAW_OPTION_INT: v->whole = sl_strtoll(usual[i].text, NULL); break;
-        default: v->real = sl_strtod(usual[i].text, NULL);
-        }
-        v->given = true;
+sl_status sl_commands__eval_search_defaults(sl_commands__run *run, sl_commands__eval_options *o) {
+    sl_discover_options *d = &o->look.discover;
+    if (!sl_commands__eval_searches(o)) return SL_OK;
+    for (int i = 0; i < sl_discover_table.n; i++) {
+        const sl_option *row = &sl_discover_table.row[i];
+        if (*sl_commands__by_caller(run, (const char *)d + row->offset) ||
+            row->offset == offsetof(sl_discover_options, search))
+            continue;
+        sl_option_set(d, row, row->value);
     }
-    const sl_commands__value *source = sl_commands__named(run, "source");
-    if (sl_commands__eval_exhaustive(run) && strcmp(source->text[0], "model") != 0)
+    if (sl_commands__eval_exhaustive(o) && o->source != SL_EVAL_CANDIDATES_MODEL)
         return sl_fail(
             SL_EINVAL,
             "--source %s is about samples, and --search exhaustive takes none; leave out "
             "one of them",
-            source->text[0]);
+            sl_eval_candidates_name((sl_eval_candidates)o->source));
     return SL_OK;
 }
 
@@ -77,19 +66,17 @@ static sl_status read_list(double *out, int *n, const char *list) {
     }
 }
 
-sl_status sl_commands__eval_budgets(double out[SL_EVAL_MAX_BUDGETS], int *n,
-                                    sl_commands__run *run) {
-    const char *list = sl_commands__named(run, "budgets")->text[0];
-    const int timeout = sl_commands__option_find(run->info, "timeout");
+sl_status sl_commands__eval_budgets(double out[SL_EVAL_MAX_BUDGETS], int *n, sl_commands__run *run,
+                                    sl_commands__eval_options *o) {
     *n = 0;
-    if (list && run->values[timeout].told)
+    if (o->budgets && *sl_commands__by_caller(run, &o->look.timeout))
         return sl_fail(SL_EINVAL,
                        "--budgets says how long a problem may take, and --timeout too; leave out "
                        "--timeout");
-    if (list) {
-        SL_TRY(read_list(out, n, list));
-        run->values[timeout].real = out[*n - 1];
-    } else if (sl_commands__eval_searches(run)) {
+    if (o->budgets) {
+        SL_TRY(read_list(out, n, o->budgets));
+        o->look.timeout = out[*n - 1];
+    } else if (sl_commands__eval_searches(o)) {
         memcpy(out, usual_budgets, sizeof usual_budgets);
         *n = SL_LEN(usual_budgets);
     }

@@ -9,38 +9,41 @@
 
 /* What a run's configuration says of its data. max-memory, threads and the like are among the rows,
  * but not among what a run keeps: they have their defaults. */
-#define DATA_IDS                                    \
-    SL_COMMANDS__UNIVERSE_OF_MODEL(SL_COMMANDS__ID) \
-    SL_PAIRS_TABLE(SL_COMMANDS__TABLE_ID)           \
-    SL_COMMANDS__COMMON(SL_COMMANDS__ID)
+typedef struct data_options {
+    sl_commands__common common;
+    sl_commands__set_options set;
+    sl_pairs_options pairs;
+} data_options;
 
-enum { DATA_IDS DATA_OPTIONS };
-
-static const symlaw_option_info data_options[] = {
-    SL_COMMANDS__UNIVERSE_OF_MODEL(SL_COMMANDS__UNIVERSE_OPTION) //
-    SL_PAIRS_TABLE(SL_COMMANDS__PAIRS_OPTION)                    //
-    SL_COMMANDS__COMMON(SL_COMMANDS__COMMON_OPTION)
+static sl_commands__command data = {
+    .info = { .name = "train" },
+    .parts = { SL_COMMANDS__SET_PART(data_options, set),
+               SL_COMMANDS__PAIRS_PART(data_options, pairs), SL_COMMANDS__COMMON_PART },
 };
 
-static const symlaw_command_info data_info = { .name = "train",
-                                               .options = data_options,
-                                               .n_options = SL_LEN(data_options) };
+/* The member of a run's configuration; --size is its model's. */
+static const sl_json *option_of_run(const sl_json *config, const sl_option *o) {
+    const sl_json *j = sl_io_json_get(config, o->name);
+    return j || !o->alias || !sl_commands__run_keeps(o->alias) ? j
+                                                               : sl_io_json_get(config, o->alias);
+}
 
 /* The options of a run's data; texts are borrowed from config. Those that it lacks have the
  * defaults of its format, and are appended to *missing. */
-static sl_status take_options(sl_commands__value *values, sl_str *missing, const sl_json *config,
+static sl_status take_options(data_options *out, sl_str *missing, const sl_json *config,
                               const char *path) {
+    const sl_option_table *t = sl_commands__table(&data);
     int format;
     SL_TRY(sl_ckpt_config_format(&format, config, path));
-    for (int i = 0; i < DATA_OPTIONS; i++) {
-        const symlaw_option_info *o = &data_options[i];
-        const sl_json *j = sl_io_json_get(config, o->name);
-        sl_commands__option_default(&values[i], o, format);
+    for (int i = 0; i < t->n; i++) {
+        const sl_option *o = &t->row[i];
+        const sl_json *j = option_of_run(config, o);
+        sl_commands__option_default(out, o, format);
         if (!j || sl_io_json_kind_of(j) == SL_JSON_NULL) {
-            if (sl_commands__run_keeps(o->name)) sl_commands__missing_add(missing, o, &values[i]);
+            if (sl_commands__run_keeps(o->name)) sl_commands__missing_add(missing, out, o);
             continue;
         }
-        const sl_status st = sl_commands__option_read(&values[i], o, j);
+        const sl_status st = sl_commands__option_read(out, o, j);
         if (st == SL_EINVAL)
             return sl_fail(SL_EFORMAT, "%.300s: its configuration is damaged: %s", path,
                            sl_last_error());
@@ -67,12 +70,11 @@ static sl_status check_set(const sl_universe *u, const char *path) {
 
 /* path: of the model; NULL: there is none. */
 static sl_status open_set(sl_commands__problems *out, sl_commands__run *run, const char *path,
-                          sl_commands__value *values, sl_split split) {
-    sl_commands__run data = { .info = &data_info, .values = values, .listener = run->listener };
+                          const data_options *o, sl_split split) {
     sl_universe_options universe;
-    sl_pairs_options pairs;
-    SL_TRY(sl_commands__universe_options(&universe, &data));
-    sl_commands__pairs_options(&pairs, &data);
+    sl_pairs_options pairs = o->pairs;
+    SL_TRY(sl_commands__universe_options(&universe, &o->set, o->common.seed));
+    pairs.seed = (uint64_t)o->common.seed;
     if (split == SL_SPLIT_WITHHELD && !(universe.withheld > 0))
         return sl_fail(SL_EINVAL,
                        path ? "the run of this model withheld no expressions from training, so it "
@@ -92,10 +94,10 @@ static sl_status open_set(sl_commands__problems *out, sl_commands__run *run, con
  */
 static bool says_of_data(const sl_json *config) {
     if (sl_io_json_kind_of(config) != SL_JSON_OBJECT) return false;
-    for (int i = 0; i < DATA_OPTIONS; i++) {
-        const char *name = data_options[i].name;
+    const sl_option_table *t = sl_commands__table(&data);
+    for (const sl_option *o = t->row; o < t->row + t->n; o++) {
         // the model says how many variables it has, whatever it was trained on
-        if (strcmp(name, "variables") != 0 && sl_io_json_get(config, name)) return true;
+        if (strcmp(o->name, "variables") != 0 && option_of_run(config, o)) return true;
     }
     return false;
 }
@@ -105,7 +107,7 @@ static sl_status open_pairs(sl_commands__problems *out, sl_commands__run *run,
                             const sl_infer_info *model, sl_split split) {
     sl_json *config = NULL;
     sl_str missing = { 0 };
-    sl_commands__value values[DATA_OPTIONS];
+    data_options o = { .set = { .depth = 0 } };
     sl_status st;
     SL_GO(sl_io_json_parse(&config, model->config, strlen(model->config)));
     if (!says_of_data(config))
@@ -116,8 +118,8 @@ static sl_status open_pairs(sl_commands__problems *out, sl_commands__run *run,
                           : "%.300s does not say what it was trained on, so it has no splits; give "
                             "problems by --pairs or --formulas",
                       model->path));
-    SL_GO(take_options(values, &missing, config, model->path));
-    SL_GO(sl_commands__with_missing(open_set(out, run, model->path, values, split), missing.text));
+    SL_GO(take_options(&o, &missing, config, model->path));
+    SL_GO(sl_commands__with_missing(open_set(out, run, model->path, &o, split), missing.text));
     sl_commands__missing_note(&run->listener, missing.text, model->path);
 done:
     sl_str_clear(&missing);
@@ -128,17 +130,16 @@ done:
 /* Without a model: those that "symlaw pairs" makes. */
 static sl_status open_default_pairs(sl_commands__problems *out, sl_commands__run *run,
                                     sl_split split) {
-    sl_commands__value values[DATA_OPTIONS];
-    for (int i = 0; i < DATA_OPTIONS; i++)
-        sl_commands__option_default(&values[i], &data_options[i], SL_CKPT_CONFIG_FORMAT);
-    return open_set(out, run, NULL, values, split);
+    data_options o = { .set = { .depth = 0 } };
+    sl_option_defaults(&o, sl_commands__table(&data));
+    return open_set(out, run, NULL, &o, split);
 }
 
 /* ---------------------------------------------------------------- what names them ----------- */
 
 static void add_number(sl_hasher *h, int64_t n) { sl_hasher_add(h, &n, sizeof n); }
 
-static void add_data(sl_hasher *h, const sl_problem *p) {
+static void add_data(sl_hasher *h, const sl_dataset *p) {
     add_number(h, p->inputs);
     add_number(h, p->rows);
     if (p->rows == 0) return;
@@ -185,50 +186,45 @@ done:
 /* ---------------------------------------------------------------- which --------------------- */
 
 static sl_status open_split(sl_commands__problems *out, sl_commands__run *run,
-                            const sl_infer_info *model, int64_t limit) {
-    const sl_split split = sl_pairs_split_find(sl_commands__named(run, "split")->text[0]);
+                            const sl_infer_info *model, const sl_commands__eval_options *o) {
+    static const sl_split splits[] = { SL_SPLIT_TEST, SL_SPLIT_VALID, SL_SPLIT_WITHHELD };
+    const sl_split split = splits[o->split];
     SL_TRY(model ? open_pairs(out, run, model, split) : open_default_pairs(out, run, split));
-    return sl_eval_from_split(&out->source, out->pairs, split, limit);
+    return sl_eval_from_split(&out->source, out->pairs, split, o->limit);
 }
 
-static sl_status open_formulas(sl_commands__problems *out, const sl_commands__run *run,
-                               const char *path, int64_t limit) {
+static sl_status open_formulas(sl_commands__problems *out, const sl_commands__eval_options *from) {
     const sl_eval_formulas o = { .variables = out->variables,
-                                 .rows = (int)sl_commands__named(run, "rows")->whole,
-                                 .max_points = (int)sl_commands__named(run, "max-points")->whole,
-                                 .seed = (uint64_t)sl_commands__named(run, "seed")->whole,
-                                 .limit = limit };
+                                 .rows = (int)from->rows,
+                                 .max_points = (int)from->max_points,
+                                 .seed = (uint64_t)from->common.seed,
+                                 .limit = from->limit };
     if (o.rows == 1) return sl_fail(SL_EINVAL, "--rows 1: a formula needs at least 2 rows");
-    return sl_eval_from_formulas(&out->source, path, &o, &out->skipped);
+    return sl_eval_from_formulas(&out->source, from->formulas, &o, &out->skipped);
 }
 
-static sl_status add_errors(sl_commands__problems *p, const sl_commands__run *run) {
-    const double noise = sl_commands__named(run, "noise")->real;
-    const int digits = (int)sl_commands__named(run, "digits")->whole;
-    if (!(noise > 0) && digits == 0) return SL_OK;
+static sl_status add_errors(sl_commands__problems *p, const sl_commands__eval_options *o) {
+    if (!(o->noise > 0) && o->digits == 0) return SL_OK;
     sl_eval_source plain = p->source;
     p->source = (sl_eval_source){ 0 };
-    return sl_eval_with_errors(&p->source, &plain, noise, digits,
-                               (uint64_t)sl_commands__named(run, "seed")->whole);
+    return sl_eval_with_errors(&p->source, &plain, o->noise, (int)o->digits,
+                               (uint64_t)o->common.seed);
 }
 
 sl_status sl_commands__problems_open(sl_commands__problems *out, sl_commands__run *run,
-                                     const sl_infer_info *model, bool pairs_needed) {
-    const bool many =
-        !model || sl_commands__eval_searches(run); // a model is shown the best of them
+                                     const sl_commands__eval_options *o, const sl_infer_info *model,
+                                     bool pairs_needed) {
+    const bool many = !model || sl_commands__eval_searches(o); // a model is shown the best of them
     *out = (sl_commands__problems){ .variables = many ? SL_DATA_MAX_INPUTS : model->variables };
-    const char *pairs = sl_commands__named(run, "pairs")->text[0];
-    const char *formulas = sl_commands__named(run, "formulas")->text[0];
-    const int64_t limit = sl_commands__named(run, "limit")->whole;
-    if (pairs)
-        SL_TRY(sl_eval_from_lines(&out->source, pairs, out->variables, limit));
-    else if (formulas)
-        SL_TRY(open_formulas(out, run, formulas, limit));
+    if (o->pairs)
+        SL_TRY(sl_eval_from_lines(&out->source, o->pairs, out->variables, o->limit));
+    else if (o->formulas)
+        SL_TRY(open_formulas(out, o));
     else
-        SL_TRY(open_split(out, run, model, limit));
+        SL_TRY(open_split(out, run, model, o));
     if (out->source.count == 0)
         return sl_fail(SL_EINVAL, "%.300s has no problem to judge the model on", out->source.name);
-    SL_TRY(add_errors(out, run));
+    SL_TRY(add_errors(out, o));
     if (pairs_needed && !out->pairs) SL_TRY(open_pairs(out, run, model, SL_SPLIT_TRAIN));
     return hash_problems(out->hash, run, &out->source);
 }

@@ -1,4 +1,5 @@
 /* cmd_expressions - the verb `expressions`: its options, and which of five jobs they ask for. */
+#include <math.h>
 #include <string.h>
 
 #include "commands/commands.h"
@@ -8,52 +9,60 @@
 static const char formats[] = SL_FORMATS(X);
 #undef X
 
-#define OWN_OPTIONS(X)                                                                        \
-    X(COUNT, "count", FLAG, 0, NULL, "false", NULL, 0, 0,                                     \
-      "print how many there are per depth, and what was dropped and why")                     \
-    X(SAMPLE, "sample", INT, 1, "N", NULL, NULL, 1, 1e12,                                     \
-      "list only N members, drawn at random by --seed")                                       \
-    X(FIND, "find", TEXT, 1, "EXPR", NULL, NULL, 0, 0,                                        \
-      "print which member is this function: its index and how it is listed")                  \
-    X(CANON, "canon", TEXT, 1, "EXPR", NULL, NULL, 0, 0,                                      \
-      "print the canonical form of an expression")                                            \
-    X(SAME, "same", TEXTS, 2, "A B", NULL, NULL, 0, 0,                                        \
-      "are two expressions the same function wherever both are real? yes, no or unknown")     \
-    X(FORMAT, "format", CHOICE, 1, "FORMAT", "infix", formats + 1, 0, 0,                      \
-      "how to write expressions")                                                             \
-    X(INPUT_FORMAT, "input-format", CHOICE, 1, "FORMAT", "infix", "infix|latex|prefix", 0, 0, \
-      "how --find, --canon and --same are written; infix reads python, sympy and c too")      \
-    X(NAMES, "names", TEXT, 1, "A,B,...", NULL, NULL, 0, 0,                                   \
-      "names of x1, x2, ... in what is read and written")                                     \
-    X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                      \
-      "write to FILE, which appears whole or not at all; - is standard output")
+typedef struct options {
+    sl_commands__common common;
+    sl_commands__set_options set;
+    bool count_only;
+    int64_t sample;                   // SL_NONE: not given
+    const char *find, *canon, *names; // NULL: not given
+    const char *same[SL_OPTION_TEXTS_COUNT];
+    int format, input_format;
+    const char *out;
+} options;
 
-enum {
-    SL_COMMANDS__UNIVERSE(SL_COMMANDS__ID) OWN_OPTIONS(SL_COMMANDS__ID)
-        SL_COMMANDS__COMMON(SL_COMMANDS__ID) OPT_COUNT_ALL
+#define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
+
+// in place order of input-format
+static const sl_format input_formats[] = { SL_FORMAT_INFIX, SL_FORMAT_LATEX, SL_FORMAT_PREFIX };
+
+static const sl_option own_rows[] = {
+    ROW(count_only, "count-only", .alias = "count",
+        .help = "print the number of expressions per depth, and what was dropped and why"),
+    ROW(sample, "sample", .value = NAN, .min = 1, .max = 1e12, .shown = "N",
+        .help = "list only N members, sampled by --seed"),
+    ROW(find, "find", .shown = "EXPR",
+        .help = "print which member is this function: its index and how it is listed"),
+    ROW(canon, "canon", .shown = "EXPR", .help = "print the canonical form of an expression"),
+    ROW(same, "same", .shown = "A B",
+        .help = "are two expressions the same function wherever both are real? yes, no or unknown"),
+    ROW(format, "format", .value = SL_FORMAT_INFIX, .choices = formats + 1, .shown = "FORMAT",
+        .help = "format of printed expressions"),
+    ROW(input_format, "input-format", .value = 0, .choices = "infix|latex|prefix",
+        .shown = "FORMAT",
+        .help = "format of --find, --canon and --same; infix reads python, sympy and c too"),
+    ROW(names, "names", .shown = "A,B,...",
+        .help = "names of x1, x2, ... in what is read and written"),
+    SL_COMMANDS__OUT(options),
 };
-
-static const symlaw_option_info options[] = { SL_COMMANDS__UNIVERSE(SL_COMMANDS__UNIVERSE_OPTION) //
-                                              OWN_OPTIONS(SL_COMMANDS__OPTION)                    //
-                                              SL_COMMANDS__COMMON(SL_COMMANDS__COMMON_OPTION) };
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
 static const char help[] =
     "Lists the distinct expressions up to a depth, in a fixed order, one per line.\n"
     "An expression of depth n combines one of depth n-1 with an operator and, if\n"
     "that needs a second operand, any of depth n-1 or less. Each function is listed\n"
-    "once, in the shortest form found; constants and functions that are real nowhere\n"
+    "once, in the shortest form found; constants and functions with an empty domain\n"
     "are left out.\n"
     "\n"
     "The last depth can be large, so the set holds a sample of it by default\n"
-    "(--size). The same options give the same set on every machine; --count prints\n"
-    "its hash. A large one is kept in ~/.cache/symlaw for the next listing;\n"
-    "SYMLAW_CACHE=FOLDER keeps it elsewhere, SYMLAW_CACHE=off nowhere.\n"
+    "(--set-size). The same options give the same set on every machine; --count-only\n"
+    "prints its hash. A large one is cached in ~/.cache/symlaw for the next listing;\n"
+    "SYMLAW_CACHE=FOLDER names another folder, SYMLAW_CACHE=off switches it off.\n"
     "\n"
     "Examples:\n"
     "  symlaw expressions --depth 2                        all 929 of two variables\n"
-    "  symlaw expressions --depth 3 --count                numbers only, per depth\n"
+    "  symlaw expressions --depth 3 --count-only           numbers only, per depth\n"
     "  symlaw expressions --sample 5 --format latex        five at random\n"
-    "  symlaw expressions --depth 4 --variables 1 --ops 'exp,sin,+,*' --count\n"
+    "  symlaw expressions --depth 4 --variables 1 --ops 'exp,sin,+,*' --count-only\n"
     "  symlaw expressions --canon '(x1 + x2)^2 - x2^2'     the canonical form\n"
     "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n"
     "  symlaw expressions --depth 2 --find 'x1*x2/x1'      which member is it?\n"
@@ -63,18 +72,19 @@ static const char help[] =
 
 /* ---------------------------------------------------------------- helpers ------------------- */
 
-static const sl_commands__value *value(const sl_commands__run *run, int option) {
-    return &run->values[option];
+static const options *options_of(const sl_commands__run *run) { return run->options; }
+
+static sl_format format_of(const sl_commands__run *run) {
+    return (sl_format)options_of(run)->format;
 }
 
-static sl_format format_of(const sl_commands__run *run, int option) {
-    return sl_expr_format_find(
-        value(run, option)->text[0]); // a choice of the table, so it is known
+static sl_format input_format_of(const sl_commands__run *run) {
+    return input_formats[options_of(run)->input_format];
 }
 
 /* An answer in words: printed unless the result object is. */
 static sl_status print_line(sl_commands__run *run, const char *text) {
-    if (value(run, OPT_JSON)->flag) return SL_OK;
+    if (run->common->json) return SL_OK;
     sl_str_add(&run->output, text);
     sl_str_add_char(&run->output, '\n');
     return sl_commands__output(run);
@@ -84,12 +94,12 @@ static sl_status print_line(sl_commands__run *run, const char *text) {
 
 static sl_status canon(sl_commands__run *run, const sl_names *names, sl_str *result) {
     const sl_node *e;
-    SL_TRY(sl_commands__read_expr(&e, run, "--canon", value(run, OPT_CANON)->text[0],
-                                  format_of(run, OPT_INPUT_FORMAT), names));
+    SL_TRY(sl_commands__read_expr(&e, run, "--canon", options_of(run)->canon, input_format_of(run),
+                                  names));
     SL_TRY(sl_expr_canon(&e, &run->arena, e));
     sl_str text = { 0 };
     sl_status st;
-    SL_GO(sl_expr_print(&text, format_of(run, OPT_FORMAT), e, names));
+    SL_GO(sl_expr_print(&text, format_of(run), e, names));
     SL_GO(sl_str_status(&text));
     sl_io_json_add_text(result, "expr", text.text);
     sl_io_json_add_int(result, "nodes", sl_expr_nodes(e));
@@ -103,12 +113,12 @@ done:
 }
 
 static sl_status same(sl_commands__run *run, const sl_names *names, sl_str *result, bool *ok) {
-    sl_format format = format_of(run, OPT_INPUT_FORMAT);
+    sl_format format = input_format_of(run);
     const sl_node *a, *b;
-    SL_TRY(sl_commands__read_expr(&a, run, "--same, first expression",
-                                  value(run, OPT_SAME)->text[0], format, names));
-    SL_TRY(sl_commands__read_expr(&b, run, "--same, second expression",
-                                  value(run, OPT_SAME)->text[1], format, names));
+    SL_TRY(sl_commands__read_expr(&a, run, "--same, first expression", options_of(run)->same[0],
+                                  format, names));
+    SL_TRY(sl_commands__read_expr(&b, run, "--same, second expression", options_of(run)->same[1],
+                                  format, names));
     sl_truth t;
     SL_TRY(sl_expr_same(&t, &run->arena, a, b));
     *ok = sl_yes(t);
@@ -129,7 +139,8 @@ static void note_sample(sl_commands__run *run, const sl_universe *u) {
         all += sl_universe_count(u, i)->distinct;
     char a[32], b[32];
     if (sl_universe_size(u) < all)
-        sl_commands__note(&run->listener, "the set holds %s of %s expressions; --size 0 takes all",
+        sl_commands__note(&run->listener,
+                          "the set holds %s of %s expressions; --set-size 0 takes all",
                           sl_group_digits(a, sl_universe_size(u)), sl_group_digits(b, all));
 }
 
@@ -147,7 +158,7 @@ static sl_status find(sl_commands__run *run, const sl_universe *u, const sl_node
     }
     sl_str text = { 0 }, line = { 0 };
     sl_status st;
-    SL_GO(sl_expr_print(&text, format_of(run, OPT_FORMAT), sl_universe_get(u, index), names));
+    SL_GO(sl_expr_print(&text, format_of(run), sl_universe_get(u, index), names));
     SL_GO(sl_str_status(&text));
     sl_io_json_add_int(result, "index", index);
     sl_io_json_add_int(result, "level", sl_universe_level(u, index));
@@ -164,11 +175,12 @@ done:
 
 static sl_status list(sl_commands__run *run, const sl_universe *u, const sl_names *names,
                       sl_str *result) {
+    const int64_t sample = options_of(run)->sample;
     sl_commands__listing l = { .universe = u,
-                               .format = format_of(run, OPT_FORMAT),
+                               .format = format_of(run),
                                .names = names,
-                               .sample = value(run, OPT_SAMPLE)->whole, // 0 when it was not given
-                               .json = value(run, OPT_JSON)->flag };
+                               .sample = sample == SL_NONE ? 0 : sample,
+                               .json = run->common->json };
     int64_t listed;
     if (!l.sample) note_sample(run, u);
     SL_TRY(sl_commands__list(&listed, run, &l));
@@ -177,8 +189,9 @@ static sl_status list(sl_commands__run *run, const sl_universe *u, const sl_name
 }
 
 static sl_status with_set(sl_commands__run *run, const sl_names *names, sl_str *result, bool *ok) {
+    const options *p = options_of(run);
     sl_universe_options o;
-    SL_TRY(sl_commands__universe_options(&o, run));
+    SL_TRY(sl_commands__universe_options(&o, &p->set, p->common.seed));
     if (names->count != o.variables)
         return sl_fail(SL_EINVAL,
                        "--names has %d names, but --variables is %d; give --variables %d",
@@ -186,23 +199,21 @@ static sl_status with_set(sl_commands__run *run, const sl_names *names, sl_str *
 
     // a text that cannot be read must not cost the waiting
     const sl_node *wanted = NULL;
-    const char *text = value(run, OPT_FIND)->text[0];
-    if (text)
-        SL_TRY(sl_commands__read_expr(&wanted, run, "--find", text,
-                                      format_of(run, OPT_INPUT_FORMAT), names));
+    if (p->find)
+        SL_TRY(
+            sl_commands__read_expr(&wanted, run, "--find", p->find, input_format_of(run), names));
 
     sl_status st;
     sl_universe *u = NULL;
-    // --count shows the enumeration and what it took, so it always runs
-    sl_commands__need need =
-        wanted || value(run, OPT_COUNT)->flag ? SL_COMMANDS__BUILT : SL_COMMANDS__MEMBERS;
-    SL_GO(sl_commands__universe(&u, &o, (int)value(run, OPT_THREADS)->whole, need, &run->listener));
+    // --count-only shows the enumeration and what it took, so it always runs
+    sl_commands__need need = wanted || p->count_only ? SL_COMMANDS__BUILT : SL_COMMANDS__MEMBERS;
+    SL_GO(sl_commands__universe(&u, &o, (int)p->common.threads, need, &run->listener));
     if (wanted)
         SL_GO(find(run, u, wanted, names, result, ok));
-    else if (!value(run, OPT_COUNT)->flag)
+    else if (!p->count_only)
         SL_GO(list(run, u, names, result));
     sl_report_count_json(result, u);
-    if (value(run, OPT_COUNT)->flag && !value(run, OPT_JSON)->flag) {
+    if (p->count_only && !run->common->json) {
         sl_report_count_table(&run->output, u);
         SL_GO(sl_commands__output(run));
     }
@@ -212,22 +223,25 @@ done:
 }
 
 static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
-    static const int jobs[] = { OPT_COUNT, OPT_SAMPLE, OPT_FIND, OPT_CANON, OPT_SAME };
+    const options *o = run->options;
+    const void *const jobs[] = { &o->count_only, &o->sample, &o->find, &o->canon, &o->same };
+    const void *job;
     sl_names names;
-    int job;
     SL_TRY(sl_commands__one_job(&job, run, jobs, SL_LEN(jobs)));
-    SL_TRY(sl_commands__read_names(&names, run, value(run, OPT_NAMES)->text[0]));
-    if (!names.names) names.count = (int)value(run, OPT_VARIABLES)->whole;
-    if (job == OPT_CANON) return canon(run, &names, result);
-    if (job == OPT_SAME) return same(run, &names, result, ok);
+    SL_TRY(sl_commands__read_names(&names, run, o->names));
+    if (!names.names) names.count = (int)o->set.variables;
+    if (job == &o->canon) return canon(run, &names, result);
+    if (job == &o->same) return same(run, &names, result, ok);
     return with_set(run, &names, result, ok);
 }
 
-const sl_commands__command sl_commands__expressions = {
+sl_commands__command sl_commands__expressions = {
     .info = { .name = "expressions",
               .summary = "list, count and explore distinct expressions up to a depth",
-              .help = help,
-              .options = options,
-              .n_options = SL_LEN(options) },
+              .help = help },
     .work = work,
+    .size = sizeof(options),
+    .parts = { SL_COMMANDS__SET_PART(options, set),
+               { &own, 0, "options", NULL },
+               SL_COMMANDS__COMMON_PART },
 };

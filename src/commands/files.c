@@ -25,8 +25,7 @@
 typedef struct named {
     char what[80]; // in messages: "--out"
     const char *path;
-    symlaw_option_use use;
-    bool folder; // the option takes a folder
+    sl_option_path use;
 } named;
 
 /* What it is. */
@@ -36,9 +35,15 @@ typedef struct identity {
     const char *name;  // in that folder
 } identity;
 
-static bool is_written(const named *n) { return n->use != SYMLAW_OPTION_INPUT; }
+static bool is_folder(const named *n) {
+    return n->use == SL_PATH_FOLDER_INPUT || n->use == SL_PATH_FOLDER_IN_PLACE;
+}
 
-static bool is_standard(const named *n) { return !n->folder && strcmp(n->path, "-") == 0; }
+static bool is_written(const named *n) {
+    return n->use != SL_PATH_FILE_INPUT && n->use != SL_PATH_FOLDER_INPUT;
+}
+
+static bool is_standard(const named *n) { return !is_folder(n) && strcmp(n->path, "-") == 0; }
 
 static identity identify(const named *n) {
     identity id = { 0 };
@@ -69,7 +74,7 @@ static bool is_same(const struct stat *a, const struct stat *b) {
  * is opened. */
 static bool is_at_stake(const named *n, const identity *id) {
     if (!id->there) return id->place;
-    return S_ISREG(id->s.st_mode) || (n->folder && S_ISDIR(id->s.st_mode));
+    return S_ISREG(id->s.st_mode) || (is_folder(n) && S_ISDIR(id->s.st_mode));
 }
 
 static bool is_of_run(const char *name) {
@@ -112,12 +117,11 @@ static sl_status compare_both(const named *a, const named *b) {
 
 /* The file of option i; false if it has none. */
 static bool file_of(named *n, const sl_commands__run *run, int i) {
-    const symlaw_option_info *o = &run->info->options[i];
-    *n = (named){ .path = run->values[i].text[0],
-                  .use = o->use,
-                  .folder = o->type == SYMLAW_OPTION_FOLDER };
+    const sl_option *o = &run->table->row[i];
+    if (o->path == SL_PATH_NONE) return false;
+    *n = (named){ .path = *sl_option_texts(run->options, o), .use = o->path };
     sl_snprintf(n->what, sizeof n->what, "--%s", o->name);
-    return o->use != SYMLAW_OPTION_NO_FILE && n->path && *n->path;
+    return n->path && *n->path;
 }
 
 static sl_status check_before(const sl_commands__run *run, const named *n, int end) {
@@ -129,14 +133,14 @@ static sl_status check_before(const sl_commands__run *run, const named *n, int e
 
 sl_status sl_commands__files_check(const sl_commands__run *run) {
     named n;
-    for (int i = 0; i < run->info->n_options; i++)
+    for (int i = 0; i < run->table->n; i++)
         if (file_of(&n, run, i)) SL_TRY(check_before(run, &n, i));
     return SL_OK;
 }
 
 sl_status sl_commands__file_check(const sl_commands__run *run, const char *what, const char *path,
-                                  symlaw_option_use use) {
+                                  sl_option_path use) {
     named n = { .path = path, .use = use };
     sl_snprintf(n.what, sizeof n.what, "%s", what);
-    return check_before(run, &n, run->info->n_options);
+    return check_before(run, &n, run->table->n);
 }

@@ -1,50 +1,49 @@
 /* cmd_info - the verb `info`: what a model and its training would take, or what a file or a folder
  * of a run holds. Nothing of the model's size is allocated. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "commands/commands.h"
 
-#define OWN_OPTIONS(X)                                                                             \
-    X(MODEL, "model", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                        \
-      "print what a file of weights holds, and whether it is whole")                               \
-    X(RUN, "run", FOLDER_IN, 1, "DIR", NULL, NULL, 0, 0, "print how far the run in DIR is")        \
-    X(PLAN, "plan", FILE_IN, 1, "PLAN", NULL, NULL, 0, 0,                                          \
-      "print every run of a study's plan, with FLOPs and time")                                    \
-    X(RANKS, "ranks", INT, 1, "R", "1", NULL, 1, 1e6,                                              \
-      "--plan: times for R processes, each as fast as this machine; they are taken to scale "      \
-      "perfectly")                                                                                 \
-    X(RATE, "rate", REAL, 1, "FLOP/S", NULL, NULL, 1, 1e30,                                        \
-      "--plan: times at this rate in training, as the paper counts FLOPs; nothing is measured")    \
-    X(TENSORS, "tensors", FLAG, 0, NULL, "false", NULL, 0, 0, "print every tensor with its shape") \
-    X(TOKENS, "tokens", REAL, 1, "T", NULL, NULL, 1, SL_TOKEN_MAX,                                 \
-      "target tokens of a pair; if it is not given, they are measured as training does, for "      \
-      "which "                                                                                     \
-      "the set of expressions is built")
+typedef sl_commands__info_options options;
 
-enum {
-    OWN_OPTIONS(SL_COMMANDS__ID) SL_COMMANDS__RUN_IDS SL_COMMANDS__COMMON(SL_COMMANDS__ID)
-        OPT_COUNT_ALL
+#define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
+
+static const sl_option own_rows[] = {
+    ROW(model, "model", .path = SL_PATH_FILE_INPUT, .shown = "FILE",
+        .help = "print what a weights file holds, and whether it is complete"),
+    ROW(run, "run", .path = SL_PATH_FOLDER_INPUT, .shown = "DIR",
+        .help = "print the progress of the run in DIR"),
+    ROW(plan, "plan", .path = SL_PATH_FILE_INPUT, .shown = "PLAN",
+        .help = "print every run of a study's plan, with FLOPs and time"),
+    ROW(ranks, "ranks", .value = 1, .min = 1, .max = 1e6, .shown = "R",
+        .help = "--plan: times for R processes, each as fast as this machine, with perfect "
+                "scaling"),
+    ROW(rate, "rate", .value = NAN, .min = 1, .max = 1e30, .shown = "FLOP/S",
+        .help = "--plan: times at this rate of training, by the paper's count of FLOPs, without "
+                "measuring"),
+    ROW(tensors, "tensors", .help = "print every tensor with its shape"),
+    ROW(tokens, "tokens", .value = NAN, .min = 1, .max = SL_TOKEN_MAX, .shown = "T",
+        .help = "target tokens of a pair; if not given, they are measured as in training, for "
+                "which the set of expressions is built"),
 };
-
-static const symlaw_option_info options[] = { OWN_OPTIONS(
-    SL_COMMANDS__OPTION) SL_COMMANDS__RUN_OPTIONS //
-                                                  SL_COMMANDS__COMMON(SL_COMMANDS__COMMON_OPTION) };
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
 static const char help[] =
-    "Prints what a model has and what training it would take, from the options of\n"
+    "Prints the size of a model and the cost of its training, from the options of\n"
     "\"symlaw train\": parameters, steps, FLOPs, memory. Nothing is trained. The plan\n"
-    "is the one that training follows: a length by --ratio or --flops depends on how\n"
-    "long targets are, which the first training pairs tell. --tokens spares their\n"
-    "set.\n"
+    "is the one that training follows: a length by --ratio or --flops depends on the\n"
+    "length of targets, which is measured on the first training pairs. With --tokens\n"
+    "their set is not built.\n"
     "\n"
-    "FLOPs are counted twice: as the paper does, 6 for each parameter and item, half\n"
-    "of the parameters seeing the cells of the data and half the tokens; and as\n"
-    "executed here in products of matrices, attention included.\n"
+    "FLOPs are counted twice: as in the paper, 6 for each parameter and item, half of\n"
+    "the parameters processing the cells of the data and half the tokens; and as\n"
+    "executed here in matrix products, attention included.\n"
     "\n"
     "Of a study's plan it prints the sweep and the runs of scale of every size. Steps\n"
-    "are timed for a few seconds to say how long that takes here; evaluations are not\n"
-    "counted.\n"
+    "are timed for a few seconds to estimate the time on this machine; evaluations\n"
+    "are not counted.\n"
     "\n"
     "Examples:\n"
     "  symlaw info studies/paper.json                 the paper's study\n"
@@ -53,11 +52,7 @@ static const char help[] =
     "  symlaw info --size 93M --tokens 32 --json      the largest, at once\n"
     "  symlaw info --width 128 --layers 2 --tensors   every tensor of a model\n"
     "  symlaw info --model runs/a/model-00001000.safetensors\n"
-    "  symlaw info --run runs/a                       how far is it?";
-
-static const sl_commands__value *value(const sl_commands__run *run, int option) {
-    return &run->values[option];
-}
+    "  symlaw info --run runs/a                       its progress";
 
 /* ---------------------------------------------------------------- a plan -------------------- */
 
@@ -129,17 +124,17 @@ sl_status sl_commands__plan_make(sl_train_plan *out, const sl_commands__run *run
 }
 
 static sl_status plan(sl_commands__run *run, sl_str *result) {
+    options *o = run->options;
     sl_commands__setup u;
     sl_train_plan p;
     sl_status st;
-    SL_GO(sl_commands__setup_read(&u, run));
-    const sl_commands__value *tokens = value(run, OPT_TOKENS);
-    SL_GO(sl_commands__plan_make(&p, run, &u, tokens->given ? tokens->real : 0));
+    SL_GO(sl_commands__setup_read(&u, run, &o->training));
+    SL_GO(sl_commands__plan_make(&p, run, &u, isnan(o->tokens) ? 0 : o->tokens));
     add_json(result, &u, &p);
-    if (value(run, OPT_TENSORS)->flag) sl_report_tensor_json(result, u.model);
-    if (value(run, OPT_JSON)->flag) goto done;
+    if (o->tensors) sl_report_tensor_json(result, u.model);
+    if (run->common->json) goto done;
     add_table(&run->output, &u, &p);
-    if (value(run, OPT_TENSORS)->flag) sl_report_tensor_table(&run->output, u.model);
+    if (o->tensors) sl_report_tensor_table(&run->output, u.model);
     st = sl_commands__output(run);
 done:
     sl_commands__setup_clear(&u);
@@ -147,24 +142,25 @@ done:
 }
 
 static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
-    static const int jobs[] = { OPT_MODEL, OPT_RUN, OPT_PLAN };
-    int job;
+    const options *o = run->options;
+    const void *const jobs[] = { &o->model, &o->run, &o->plan };
+    const void *job;
     (void)ok; // a damaged file is a failure, not an answer
     SL_TRY(sl_commands__one_job(&job, run, jobs, SL_LEN(jobs)));
-    if (job == OPT_MODEL)
-        return sl_commands__info_model(run, value(run, OPT_MODEL)->text[0],
-                                       value(run, OPT_TENSORS)->flag, result);
-    if (job == OPT_RUN) return sl_commands__info_run(run, value(run, OPT_RUN)->text[0], result);
-    if (job == OPT_PLAN) return sl_commands__info_plan(run, value(run, OPT_PLAN)->text[0], result);
+    if (job == &o->model) return sl_commands__info_model(run, o->model, o->tensors, result);
+    if (job == &o->run) return sl_commands__info_run(run, o->run, result);
+    if (job == &o->plan) return sl_commands__info_plan(run, o, result);
     return plan(run, result);
 }
 
-const sl_commands__command sl_commands__info = {
+sl_commands__command sl_commands__info = {
     .info = { .name = "info",
-              .summary = "what a model or a study takes; what a file or a run holds",
+              .summary = "cost of a model or a study; contents of a file or a run",
               .help = help,
-              .options = options,
-              .n_options = SL_LEN(options),
               .positional = "plan" },
     .work = work,
+    .size = sizeof(options),
+    .parts = { { &own, 0, "options", NULL },
+               SL_COMMANDS__TRAINING_PARTS(options, training),
+               SL_COMMANDS__COMMON_PART },
 };

@@ -129,7 +129,7 @@ sl_status sl_commands__info_model(sl_commands__run *run, const char *path, bool 
     if (!config) text = NULL;
     add_file_json(result, f, path, text, hashed);
     if (tensors) add_tensors_json(result, f);
-    if (sl_commands__named(run, "json")->flag) goto done;
+    if (run->common->json) goto done;
     add_file_table(&run->output, f, path, config, hashed);
     if (tensors) add_tensors_table(&run->output, f);
     st = sl_commands__output(run);
@@ -275,7 +275,7 @@ sl_status sl_commands__info_run(sl_commands__run *run, const char *dir, sl_str *
     r.steps = steps_of(config);
     if (sl_ckpt_newest(dir) >= 0) SL_GO(sl_ckpt_look(&r.saved, &r.warning, dir));
     add_run_json(result, dir, text, &r);
-    if (sl_commands__named(run, "json")->flag) goto done;
+    if (run->common->json) goto done;
     add_run_table(&run->output, dir, config, &r);
     st = sl_commands__output(run);
 done:

@@ -26,6 +26,7 @@ typedef struct cost {
 
 typedef struct outlook {
     sl_commands__run *run;
+    const sl_commands__info_options *options;
     const sl_study_plan *plan;
     cost *cost;
     double peak;  // FLOP/s of products on all threads; NaN: not measured
@@ -47,15 +48,14 @@ static sl_status read_setup(sl_commands__setup *out, const outlook *o, int i) {
                                .lr = middle(&s->lr),
                                .ratio = s->sweep_ratio,
                                .seed = (int64_t)s->scale_seeds.at[0] };
-    return sl_commands__study_setup(out, o->plan, &run, sl_commands__named(o->run, "threads"));
+    return sl_commands__study_setup(out, o->plan, &run, o->run->common->threads);
 }
 
 /* Tokens of a pair: as given, as of an earlier size with the same data, or measured. */
 static sl_status find_tokens(double *out, const outlook *o, int i) {
-    const sl_commands__value *told = sl_commands__named(o->run, "tokens");
     sl_commands__setup *mine = &o->cost[i].setup;
-    *out = told->real;
-    if (told->given) return SL_OK;
+    *out = o->options->tokens;
+    if (!isnan(*out)) return SL_OK;
     for (int k = 0; k < i; k++) {
         const sl_commands__setup *theirs = &o->cost[k].setup;
         *out = o->cost[k].tokens;
@@ -343,9 +343,9 @@ static sl_status add_table(sl_str *s, const outlook *o) {
 static sl_status check_told(const sl_commands__run *run) {
     static const char *const ours[] = { "plan",    "tokens", "ranks", "rate",
                                         "threads", "json",   "quiet" };
-    for (int i = 0; i < run->info->n_options; i++) {
-        const char *name = run->info->options[i].name;
-        bool known = !run->values[i].told;
+    for (int i = 0; i < run->table->n; i++) {
+        const char *name = run->table->row[i].name;
+        bool known = !run->by_caller[i];
         for (int k = 0; k < SL_LEN(ours); k++) known |= strcmp(name, ours[k]) == 0;
         if (!known)
             return sl_fail(SL_EINVAL,
@@ -361,22 +361,23 @@ static sl_status look_ahead(outlook *o) {
     return add_up(o);
 }
 
-sl_status sl_commands__info_plan(sl_commands__run *run, const char *path, sl_str *result) {
-    const sl_commands__value *rate = sl_commands__named(run, "rate");
+sl_status sl_commands__info_plan(sl_commands__run *run, const sl_commands__info_options *options,
+                                 sl_str *result) {
     sl_study_plan *plan;
     sl_status st;
     outlook o = { .run = run,
+                  .options = options,
                   .peak = NAN,
-                  .given = rate->given ? rate->real : NAN,
-                  .ranks = (double)sl_commands__named(run, "ranks")->whole };
+                  .given = options->rate,
+                  .ranks = (double)options->ranks };
     SL_TRY(check_told(run));
-    SL_TRY(sl_study_plan_read(&plan, &run->arena, path, sl_commands__study_check, NULL));
+    SL_TRY(sl_study_plan_read(&plan, &run->arena, options->plan, sl_commands__study_check, NULL));
     o.plan = plan;
     o.cost = sl_calloc((size_t)plan->sizes, sizeof *o.cost);
     if (!o.cost) return sl_fail_memory((size_t)plan->sizes, sizeof *o.cost, "costs of sizes");
     SL_GO(look_ahead(&o));
     SL_GO(add_json(result, &o));
-    if (sl_commands__named(run, "json")->flag) goto done;
+    if (run->common->json) goto done;
     SL_GO(add_table(&run->output, &o));
     st = sl_commands__output(run);
 done:

@@ -4,55 +4,67 @@
 
 #include "commands/commands.h"
 
-#define OWN_OPTIONS(X)                                                                             \
-    X(FILE, "file", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                          \
-      "table of runs: CSV with a header, or a JSON object a line; - is standard input")            \
-    X(COLUMNS, "columns", TEXT, 1, "LIST", NULL, NULL, 0, 0,                                       \
-      "which columns are which, as in params=N_nonemb,loss=final_loss; others are found by their " \
-      "usual names")                                                                               \
-    X(TARGET, "target-solved", REAL, 1, "SHARE", "0.8", NULL, 1e-9, 0.999999999,                   \
-      "solved rate whose compute is asked for")                                                    \
-    X(BINS, "bins", CHOICE, 1, "BINS", "log", "log|linear|none", 0, 0,                             \
-      "intervals of compute that the frontier is selected by; none: all runs count")               \
-    X(TRIALS, "trials", INT, 1, "N", "0", NULL, 0, 1e12,                                           \
-      "problems behind each share, where the table does not say; 0: not known")                    \
-    X(DRAWS, "draws", INT, 1, "N", "1000", NULL, 0, 100000,                                        \
-      "resamples that intervals are made from; 0: no intervals")                                   \
-    X(PREDICT, "predict", TEXT, 1, "N=..,D=..", NULL, NULL, 0, 0,                                  \
-      "what a run of N parameters and D tokens would give")                                        \
-    X(BUDGET, "budget", REAL, 1, "FLOPS", NULL, NULL, 1, 1e40,                                     \
-      "what this compute would give, and which N and D are best for it")                           \
-    X(COMPARE, "compare", FILE_IN, 1, "OTHER", NULL, NULL, 0, 0,                                   \
-      "another table: how much compute it needs for the same loss")                                \
-    X(SIMULATE, "simulate", FLAG, 0, NULL, "false", NULL, 0, 0,                                    \
-      "print a table of runs from a known law instead, for tests and teaching")                    \
-    X(LAW, "law", TEXT, 1, "LIST", NULL, NULL, 0, 0,                                               \
-      "--simulate: constants that differ from the usual ones, as in E=0.1,sizes=4,noise=0.02")     \
-    X(REPORT, "report", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                     \
-      "write figures and tables as one HTML page")                                                 \
-    X(FIGURES, "figures", FOLDER_INOUT, 1, "DIR", NULL, NULL, 0, 0,                                \
-      "write the page's figures as SVG files into a folder, which is made if it is not there")     \
-    X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                           \
-      "write to FILE, which appears whole or not at all; - is standard output")
+typedef struct options {
+    sl_commands__common common;
+    const char *file, *columns; // NULL: not given, here and below
+    double target;
+    int bins; // SL_LAWS_BINS_*
+    int64_t trials, draws;
+    const char *predict;
+    double budget; // NaN: not given
+    const char *compare;
+    bool simulate;
+    const char *law, *report, *figures, *out;
+} options;
 
-enum { OWN_OPTIONS(SL_COMMANDS__ID) SL_COMMANDS__COMMON(SL_COMMANDS__ID) OPT_COUNT_ALL };
+#define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
 
-static const symlaw_option_info options[] = { OWN_OPTIONS(SL_COMMANDS__OPTION) //
-                                              SL_COMMANDS__COMMON(SL_COMMANDS__COMMON_OPTION) };
+static const sl_option own_rows[] = {
+    ROW(file, "file", .path = SL_PATH_FILE_INPUT, .shown = "FILE",
+        .help = "table of runs: CSV with a header, or a JSON object a line; - is standard input"),
+    ROW(columns, "columns", .shown = "LIST",
+        .help = "names of columns, as in params=N_nonemb,loss=final_loss; others are found by "
+                "their usual names"),
+    ROW(target, "target-solved", .value = 0.8, .min = 1e-9, .max = 0.999999999, .shown = "SHARE",
+        .help = "solved rate whose compute is estimated"),
+    ROW(bins, "bins", .value = SL_LAWS_BINS_LOG, .choices = "log|linear|none", .shown = "BINS",
+        .help = "intervals of compute that the frontier is selected by; none: all runs count"),
+    ROW(trials, "trials", .value = 0, .max = 1e12, .shown = "N",
+        .help = "problems behind each share, where the table does not say; 0: not known"),
+    ROW(draws, "draws", .value = 1000, .max = 100000, .shown = "N",
+        .help = "bootstrap resamples of intervals; 0: no intervals"),
+    ROW(predict, "predict", .shown = "N=..,D=..",
+        .help = "predict a run of N parameters and D tokens"),
+    ROW(budget, "budget", .value = NAN, .min = 1, .max = 1e40, .shown = "FLOPS",
+        .help = "predict what this compute gives, and the best N and D for it"),
+    ROW(compare, "compare", .path = SL_PATH_FILE_INPUT, .shown = "OTHER",
+        .help = "another table: the ratio of compute at equal loss"),
+    ROW(simulate, "simulate",
+        .help = "print a table of runs from a known law instead, for tests and teaching"),
+    ROW(law, "law", .shown = "LIST",
+        .help = "--simulate: constants that differ from the defaults, as in "
+                "E=0.1,sizes=4,noise=0.02"),
+    ROW(report, "report", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
+        .help = "write figures and tables as one HTML page"),
+    ROW(figures, "figures", .path = SL_PATH_FOLDER_IN_PLACE, .shown = "DIR",
+        .help = "write the page's figures as SVG files into a folder, which is made if missing"),
+    SL_COMMANDS__OUT(options),
+};
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
 static const char help[] =
-    "Fits scaling laws to a table of finished training runs: how loss and the share\n"
-    "of solved problems change with compute, the compute for a wanted share, the\n"
+    "Fits scaling laws to a table of finished training runs: loss and the share of\n"
+    "solved problems as functions of compute, the compute for a target share, the\n"
     "best N, D, batch size and learning rate, the surface L(N, D), and whether laws\n"
-    "that are fitted to the smaller runs predict the larger ones. All figures have\n"
-    "95 % intervals: configurations and seeds are resampled, then everything,\n"
-    "selection of the frontier included, is done again.\n"
+    "fitted to the smaller runs predict the larger ones. All figures have 95 %\n"
+    "bootstrap intervals: configurations and seeds are resampled, and everything is\n"
+    "fitted again, selection of the frontier included.\n"
     "\n"
-    "Columns by name: params (N), tokens (D) or ratio, flops (C), loss, solved and\n"
-    "r2 (shares, or solved_hits, r2_hits and trials), seed, batch, rate, id, size,\n"
-    "phase (sweep, scale, both), status. What is missing switches off what needs\n"
-    "it, and a note says so. Figures beyond ten times the largest run's compute are\n"
-    "marked EXTRAPOLATION.\n"
+    "Columns by name: params (N), tokens (D) or ratio, flops (C), loss, solved and r2\n"
+    "(shares, or solved_hits, r2_hits and trials), seed, batch, rate, id, size, phase\n"
+    "(sweep, scale, both), status. A missing column switches off what needs it, and a\n"
+    "note says so. Figures beyond ten times the largest run's compute are marked\n"
+    "EXTRAPOLATION.\n"
     "\n"
     "Examples:\n"
     "  symlaw laws studies/paper_runs.csv --bins linear     the paper's own analysis\n"
@@ -62,14 +74,6 @@ static const char help[] =
     "  symlaw laws runs.csv --json | jq .solved.exponent\n"
     "  symlaw laws runs.csv --report laws.html              a page with its figures\n"
     "  symlaw laws --simulate --law noise=0.02,seeds=3 > simulated.csv";
-
-static const sl_commands__value *value(const sl_commands__run *run, int option) {
-    return &run->values[option];
-}
-
-static const char *text(const sl_commands__run *run, int option) {
-    return value(run, option)->text[0];
-}
 
 /* ---------------------------------------------------------------- simulation ---------------- */
 
@@ -86,16 +90,17 @@ static void add_truth(sl_str *s, const sl_laws_simulation *law) {
 }
 
 static sl_status simulate(sl_commands__run *run, sl_str *result) {
+    const options *o = run->options;
     sl_laws_simulation law = SL_LAWS_SIMULATION_INIT;
     sl_laws_table t;
     sl_str csv = { 0 };
-    if (text(run, OPT_LAW)) SL_TRY(sl_laws_simulation_read(&law, text(run, OPT_LAW)));
-    SL_TRY(sl_laws_simulate(&t, &run->arena, &law, (uint64_t)value(run, OPT_SEED)->whole));
+    if (o->law) SL_TRY(sl_laws_simulation_read(&law, o->law));
+    SL_TRY(sl_laws_simulate(&t, &run->arena, &law, (uint64_t)o->common.seed));
     sl_laws_table_csv(&csv, &t);
     sl_status st = sl_str_status(&csv);
     if (st == SL_OK) {
         add_truth(result, &law);
-        if (value(run, OPT_JSON)->flag)
+        if (run->common->json)
             sl_io_json_add_text(result, "csv", csv.text);
         else
             sl_str_add_bytes(&run->output, csv.text, csv.len);
@@ -107,16 +112,13 @@ static sl_status simulate(sl_commands__run *run, sl_str *result) {
 
 /* ---------------------------------------------------------------- fitting ------------------- */
 
-static sl_laws_options options_of(const sl_commands__run *run) {
-    const char *bins = text(run, OPT_BINS);
+static sl_laws_options laws_options(const options *from) {
     sl_laws_options o = SL_LAWS_OPTIONS_INIT;
-    o.bins = strcmp(bins, "linear") == 0 ? SL_LAWS_BINS_LINEAR
-             : strcmp(bins, "none") == 0 ? SL_LAWS_BINS_NONE
-                                         : SL_LAWS_BINS_LOG;
-    o.target = value(run, OPT_TARGET)->real;
-    o.trials = (double)value(run, OPT_TRIALS)->whole;
-    o.draws = (int)value(run, OPT_DRAWS)->whole;
-    o.seed = (uint64_t)value(run, OPT_SEED)->whole;
+    o.bins = from->bins;
+    o.target = from->target;
+    o.trials = (double)from->trials;
+    o.draws = (int)from->draws;
+    o.seed = (uint64_t)from->common.seed;
     return o;
 }
 
@@ -124,42 +126,42 @@ static sl_status fit_file(sl_laws *out, sl_commands__run *run, const char *path,
                           const char *columns) {
     sl_laws_table *t = sl_arena_alloc(&run->arena, sizeof *t);
     if (!t) return sl_fail_memory(1, sizeof *t, "a table");
-    const sl_laws_options o = options_of(run);
+    const sl_laws_options o = laws_options(run->options);
     SL_TRY(sl_laws_table_read(t, &run->arena, path, columns));
     return sl_laws_fit(out, &run->arena, t, &o);
 }
 
-static void add_option(sl_str *s, const sl_commands__run *run, const char *name) {
-    const sl_commands__value *v = sl_commands__named(run, name);
-    if (!v->given || !v->text[0]) return;
+static void add_option(sl_str *s, const char *name, const char *value) {
+    if (!value) return;
     sl_str_addf(s, " --%s ", name);
-    sl_str_add_word(s, v->text[0]);
+    sl_str_add_word(s, value);
 }
 
 /* The command that makes the page again. */
 static void add_command(sl_str *s, const sl_commands__run *run, const sl_laws *l) {
+    const options *o = run->options;
+    char bins[SL_OPTION_TEXT_MAX];
     sl_str_add(s, "symlaw laws ");
-    sl_str_add_word(s, sl_commands__named(run, "file")->text[0]);
-    add_option(s, run, "columns");
-    add_option(s, run, "bins");
+    sl_str_add_word(s, o->file);
+    add_option(s, "columns", o->columns);
+    add_option(s, "bins", sl_option_choice(bins, sl_commands__row(run, &o->bins), o->bins));
     sl_str_addf(s, " --target-solved %.10g --draws %d --seed %llu", l->options.target,
                 l->options.draws, (unsigned long long)l->options.seed);
     if (l->options.trials > 0) sl_str_addf(s, " --trials %.0f", l->options.trials);
-    add_option(s, run, "report");
-    add_option(s, run, "figures");
+    add_option(s, "report", o->report);
+    add_option(s, "figures", o->figures);
 }
 
 /* The page of --report and the files of --figures. If they cannot be written the result is handed
  * on all the same, and then the call fails. */
 static void write_report(sl_commands__run *run, const sl_laws *l) {
+    const options *o = run->options;
     sl_file *page = NULL;
     sl_str command = { 0 };
     add_command(&command, run, l);
     sl_status st = sl_str_status(&command);
-    if (st == SL_OK && text(run, OPT_REPORT)) st = sl_file_create(&page, text(run, OPT_REPORT));
-    if (st == SL_OK)
-        st = sl_report_laws_page(&page, text(run, OPT_FIGURES), l, text(run, OPT_FILE),
-                                 sl_str_text(&command));
+    if (st == SL_OK && o->report) st = sl_file_create(&page, o->report);
+    if (st == SL_OK) st = sl_report_laws_page(&page, o->figures, l, o->file, sl_str_text(&command));
     sl_file_discard(&page);
     sl_str_clear(&command);
     sl_commands__fail_late(run, st);
@@ -167,9 +169,10 @@ static void write_report(sl_commands__run *run, const sl_laws *l) {
 
 static sl_status answer(sl_commands__run *run, const sl_laws *l, const sl_report_question *ask,
                         sl_str *result) {
+    const options *o = run->options;
     sl_report_laws_json(result, l, ask);
-    if (text(run, OPT_REPORT) || text(run, OPT_FIGURES)) write_report(run, l);
-    if (value(run, OPT_JSON)->flag) return SL_OK;
+    if (o->report || o->figures) write_report(run, l);
+    if (run->common->json) return SL_OK;
     sl_report_laws_table(&run->output, l, ask);
     return sl_commands__output(run);
 }
@@ -198,36 +201,36 @@ static sl_status read_run(sl_report_question *out, const char *text) {
 static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
     (void)ok; // figures are no verdict
     sl_laws l, other;
-    sl_report_question ask = { .params = NAN, .tokens = NAN, .budget = NAN };
-    const char *file = text(run, OPT_FILE);
-    if (value(run, OPT_SIMULATE)->flag && file)
-        return sl_fail(SL_EINVAL, "--simulate makes a table and takes none");
-    if (value(run, OPT_SIMULATE)->flag) return simulate(run, result);
-    if (text(run, OPT_LAW)) return sl_fail(SL_EINVAL, "--law is for --simulate");
+    sl_report_question ask = { .params = NAN, .tokens = NAN };
+    const options *o = run->options;
+    const char *file = o->file;
+    if (o->simulate && file) return sl_fail(SL_EINVAL, "--simulate makes a table and takes none");
+    if (o->simulate) return simulate(run, result);
+    if (o->law) return sl_fail(SL_EINVAL, "--law is for --simulate");
     if (!file || !*file)
         return sl_fail(SL_EINVAL, "missing input file: symlaw laws FILE, or - for standard input");
-    if (text(run, OPT_PREDICT)) SL_TRY(read_run(&ask, text(run, OPT_PREDICT)));
-    if (value(run, OPT_BUDGET)->given) ask.budget = value(run, OPT_BUDGET)->real;
-    SL_TRY(fit_file(&l, run, file, text(run, OPT_COLUMNS)));
+    if (o->predict) SL_TRY(read_run(&ask, o->predict));
+    ask.budget = o->budget;
+    SL_TRY(fit_file(&l, run, file, o->columns));
     if (!isnan(ask.params) && !l.surface.known)
         return sl_fail(SL_EINVAL,
                        "--predict needs the surface L(N, D), for which %.200s lacks runs: "
                        "parameters, tokens and loss, N and D varying on their own",
                        file);
-    if (text(run, OPT_COMPARE)) {
-        SL_TRY(fit_file(&other, run, text(run, OPT_COMPARE), text(run, OPT_COLUMNS)));
+    if (o->compare) {
+        SL_TRY(fit_file(&other, run, o->compare, o->columns));
         SL_TRY(sl_laws_compare(ask.multiplier, &run->arena, &l, &other));
         ask.other = &other;
     }
     return answer(run, &l, &ask, result);
 }
 
-const sl_commands__command sl_commands__laws = {
+sl_commands__command sl_commands__laws = {
     .info = { .name = "laws",
               .summary = "fit scaling laws to a table of training runs",
               .help = help,
-              .options = options,
-              .n_options = SL_LEN(options),
               .positional = "file" },
     .work = work,
+    .size = sizeof(options),
+    .parts = { { &own, 0, "options", NULL }, SL_COMMANDS__COMMON_PART },
 };

@@ -56,163 +56,145 @@ static const char *value_text(char buffer[64], const sl_json *j) {
     return buffer;
 }
 
-static sl_status fail_number(const symlaw_option_info *o, const sl_json *j) {
+static sl_status fail_number(const sl_option *o, const sl_json *j) {
     char low[40], high[40], got[64];
     return sl_fail(SL_EINVAL, "--%s must be a %s from %s to %s, not %s", o->name,
-                   o->type == SYMLAW_OPTION_INT ? "whole number" : "number",
-                   number_text(low, o->min), number_text(high, o->max), value_text(got, j));
+                   o->kind == SL_KIND_INT ? "whole number" : "number", number_text(low, o->min),
+                   number_text(high, o->max), value_text(got, j));
 }
 
 /* 1e5 is a whole number too, however it was written. */
-static sl_status read_number(sl_commands__value *v, const symlaw_option_info *o, const sl_json *j) {
+static sl_status read_number(void *options, const sl_option *o, const sl_json *j) {
     sl_json_kind kind = sl_io_json_kind_of(j);
     if (kind != SL_JSON_INT && kind != SL_JSON_REAL) return fail_number(o, j);
     double x = sl_io_json_real(j);
     if (!(x >= o->min && x <= o->max)) return fail_number(o, j);
-    if (o->type == SYMLAW_OPTION_INT && x != floor(x)) return fail_number(o, j);
-    v->real = x;
-    v->whole = kind == SL_JSON_INT ? sl_io_json_int(j) : (int64_t)x;
+    if (o->kind == SL_KIND_INT && x != floor(x)) return fail_number(o, j);
+    sl_option_set(options, o, x); // bounds of whole numbers are below 2^53
     return SL_OK;
 }
 
-/* Calls offer on each of "infix|python|..."; true when one is `word`. */
-static bool choice_known(const symlaw_option_info *o, const char *word, sl_commands__guess *g,
-                         char names[8][32]) {
-    const char *at = o->choices;
-    for (int i = 0; *at; i++) {
-        size_t n = strcspn(at, "|");
-        SL_ASSERT(i < 8 && n < 32); // the tables are ours
-        memcpy(names[i], at, n);
-        names[i][n] = '\0';
-        if (strcmp(names[i], word) == 0) return true;
-        sl_commands__guess_offer(g, names[i]);
-        at += n + (at[n] == '|');
-    }
-    return false;
-}
-
-static sl_status read_choice(sl_commands__value *v, const symlaw_option_info *o, const char *word) {
-    char names[8][32], end[96], list[200];
+static sl_status fail_choice(const sl_option *o, const char *word) {
+    char end[96], list[200], names[16][SL_OPTION_TEXT_MAX];
     sl_commands__guess g = { .word = word };
-    if (choice_known(o, word, &g, names)) {
-        v->text[0] = word;
-        return SL_OK;
-    }
-    // "a|b|c" reads as "a, b, c"
+    int n = 1;
     size_t w = 0;
+    // "a|b|c" reads as "a, b, c"
     for (const char *p = o->choices; *p && w + 3 < sizeof list; p++) {
         list[w++] = *p == '|' ? ',' : *p;
         if (*p == '|') list[w++] = ' ';
+        n += *p == '|';
     }
     list[w] = '\0';
+    SL_ASSERT(n <= SL_LEN(names)); // the tables are ours
+    for (int i = 0; i < n; i++) sl_commands__guess_offer(&g, sl_option_choice(names[i], o, i));
     return sl_fail(SL_EINVAL, "--%s must be one of %s, not \"%.40s\"%s", o->name, list, word,
                    sl_commands__guess_text(&g, "", end));
 }
 
-static sl_status read_texts(sl_commands__value *v, const symlaw_option_info *o, const sl_json *j) {
-    SL_ASSERT(o->arity <= SL_COMMANDS__MAX_ARITY);
-    bool good = sl_io_json_kind_of(j) == SL_JSON_ARRAY && sl_io_json_count(j) == o->arity;
-    for (int i = 0; good && i < o->arity; i++) {
+static sl_status read_texts(const char **text, const sl_option *o, const sl_json *j) {
+    bool good =
+        sl_io_json_kind_of(j) == SL_JSON_ARRAY && sl_io_json_count(j) == SL_OPTION_TEXTS_COUNT;
+    for (int i = 0; good && i < SL_OPTION_TEXTS_COUNT; i++) {
         const sl_json *element = sl_io_json_at(j, i);
         good = sl_io_json_kind_of(element) == SL_JSON_TEXT;
-        if (good) v->text[i] = sl_io_json_text(element);
+        if (good) text[i] = sl_io_json_text(element);
     }
     if (good) return SL_OK;
-    return sl_fail(SL_EINVAL, "--%s must be an array of %d texts", o->name, o->arity);
+    return sl_fail(SL_EINVAL, "--%s must be an array of %d texts", o->name, SL_OPTION_TEXTS_COUNT);
 }
 
-sl_status sl_commands__option_read(sl_commands__value *v, const symlaw_option_info *o,
-                                   const sl_json *j) {
+sl_status sl_commands__option_read(void *options, const sl_option *o, const sl_json *j) {
     char got[64];
-    v->given = v->told = true;
-    switch (o->type) {
-    case SYMLAW_OPTION_INT:
-    case SYMLAW_OPTION_REAL: return read_number(v, o, j);
-    case SYMLAW_OPTION_TEXTS: return read_texts(v, o, j);
-    case SYMLAW_OPTION_FLAG:
+    switch (o->kind) {
+    case SL_KIND_INT:
+    case SL_KIND_REAL: return read_number(options, o, j);
+    case SL_KIND_TEXTS: return read_texts(sl_option_texts(options, o), o, j);
+    case SL_KIND_FLAG:
         if (sl_io_json_kind_of(j) != SL_JSON_BOOL)
             return sl_fail(SL_EINVAL, "--%s must be true or false, not %s", o->name,
                            value_text(got, j));
-        v->flag = sl_io_json_bool(j);
+        sl_option_set(options, o, sl_io_json_bool(j));
         return SL_OK;
-    case SYMLAW_OPTION_TEXT:
-    case SYMLAW_OPTION_CHOICE:
-    case SYMLAW_OPTION_FILE:
-    case SYMLAW_OPTION_FOLDER: break;
+    case SL_KIND_TEXT:
+    case SL_KIND_CHOICE: break;
     }
     if (sl_io_json_kind_of(j) != SL_JSON_TEXT)
         return sl_fail(SL_EINVAL, "--%s must be a text, not %s", o->name, value_text(got, j));
-    v->text[0] = sl_io_json_text(j);
-    return o->type == SYMLAW_OPTION_CHOICE ? read_choice(v, o, v->text[0]) : SL_OK;
+    if (o->kind == SL_KIND_TEXT) {
+        *sl_option_texts(options, o) = sl_io_json_text(j);
+        return SL_OK;
+    }
+    const int place = sl_option_place(o, sl_io_json_text(j));
+    if (place < 0) return fail_choice(o, sl_io_json_text(j));
+    sl_option_set(options, o, place);
+    return SL_OK;
 }
 
-/* The default is text in the table, so that --help shows just what holds. */
-static void read_default(sl_commands__value *v, const symlaw_option_info *o) {
-    *v = (sl_commands__value){ .given = o->default_value != NULL };
-    if (!o->default_value) return;
-    v->text[0] = o->default_value;
-    v->flag = strcmp(o->default_value, "true") == 0;
-    v->whole = sl_strtoll(o->default_value, NULL);
-    v->real = sl_strtod(o->default_value, NULL);
+const sl_json *sl_commands__option_member(const sl_json *config, const sl_option *o) {
+    const sl_json *j = sl_io_json_get(config, o->name);
+    return j || !o->alias ? j : sl_io_json_get(config, o->alias);
 }
 
-void sl_commands__option_default(sl_commands__value *v, const symlaw_option_info *o, int format) {
+void sl_commands__option_default(void *options, const sl_option *o, int format) {
     const sl_ckpt_older *older = sl_ckpt_older_default(o->name, format);
-    symlaw_option_info then = *o;
-    if (older) then.default_value = older->text;
-    read_default(v, &then);
+    sl_option_defaults(options, &(sl_option_table){ o, 1 });
+    if (older) sl_option_set(options, o, older->value);
 }
 
 /* ---------------------------------------------------------------- all of them --------------- */
 
-sl_status sl_commands__options_read(sl_commands__value *values, const symlaw_command_info *info,
+static sl_status fail_unknown(const sl_option_table *t, const char *name) {
+    char end[96];
+    sl_commands__guess g = { .word = name };
+    for (int i = 0; i < t->n; i++) sl_commands__guess_offer(&g, t->row[i].name);
+    return sl_fail(SL_EINVAL, "unknown option --%.60s%s", name,
+                   sl_commands__guess_text(&g, "--", end));
+}
+
+sl_status sl_commands__options_read(void *options, bool *by_caller, const sl_option_table *t,
                                     const sl_json *given) {
-    for (int i = 0; i < info->n_options; i++) read_default(&values[i], &info->options[i]);
+    sl_option_defaults(options, t);
+    for (int i = 0; by_caller && i < t->n; i++) by_caller[i] = false;
     if (!given) return SL_OK;
     if (sl_io_json_kind_of(given) != SL_JSON_OBJECT)
         return sl_fail(SL_EINVAL, "options must be a JSON object, not %s",
                        sl_io_json_kind_text(sl_io_json_kind_of(given)));
 
     for (sl_json_member m = sl_io_json_first(given); m.name; m = sl_io_json_next(given, m)) {
-        sl_commands__guess g = { .word = m.name };
-        int i = 0;
-        while (i < info->n_options && strcmp(info->options[i].name, m.name) != 0)
-            sl_commands__guess_offer(&g, info->options[i++].name);
-        if (i == info->n_options) {
-            char end[96];
-            return sl_fail(SL_EINVAL, "unknown option --%.60s%s", m.name,
-                           sl_commands__guess_text(&g, "--", end));
-        }
+        const sl_option *o = sl_option_find(t, m.name);
+        if (!o) return fail_unknown(t, m.name);
         if (sl_io_json_kind_of(m.value) == SL_JSON_NULL) continue; // as if it were not there
-        SL_TRY(sl_commands__option_read(&values[i], &info->options[i], m.value));
+        SL_TRY(sl_commands__option_read(options, o, m.value));
+        if (by_caller) by_caller[o - t->row] = true;
     }
     return SL_OK;
 }
 
-void sl_commands__option_write(sl_str *s, const symlaw_option_info *o,
-                               const sl_commands__value *v) {
-    if (!v->given) {
+void sl_commands__option_write(sl_str *s, const void *options, const sl_option *o) {
+    char name[SL_OPTION_TEXT_MAX];
+    if (!sl_option_is_given(options, o)) {
         sl_io_json_add_null(s, o->name);
         return;
     }
-    switch (o->type) {
-    case SYMLAW_OPTION_FLAG: sl_io_json_add_bool(s, o->name, v->flag); break;
-    case SYMLAW_OPTION_INT: sl_io_json_add_int(s, o->name, v->whole); break;
-    case SYMLAW_OPTION_REAL: sl_io_json_add_real(s, o->name, v->real); break;
-    case SYMLAW_OPTION_TEXT:
-    case SYMLAW_OPTION_CHOICE:
-    case SYMLAW_OPTION_FILE:
-    case SYMLAW_OPTION_FOLDER: sl_io_json_add_text(s, o->name, v->text[0]); break;
-    case SYMLAW_OPTION_TEXTS:
+    switch (o->kind) {
+    case SL_KIND_FLAG: sl_io_json_add_bool(s, o->name, sl_option_number(options, o) != 0); break;
+    case SL_KIND_INT: sl_io_json_add_int(s, o->name, (int64_t)sl_option_number(options, o)); break;
+    case SL_KIND_REAL: sl_io_json_add_real(s, o->name, sl_option_number(options, o)); break;
+    case SL_KIND_CHOICE:
+        sl_io_json_add_text(s, o->name,
+                            sl_option_choice(name, o, (int)sl_option_number(options, o)));
+        break;
+    case SL_KIND_TEXT: sl_io_json_add_text(s, o->name, *sl_option_texts(options, o)); break;
+    case SL_KIND_TEXTS:
         sl_io_json_open(s, o->name, '[');
-        for (int k = 0; k < o->arity; k++) sl_io_json_add_text(s, NULL, v->text[k]);
+        for (int k = 0; k < SL_OPTION_TEXTS_COUNT; k++)
+            sl_io_json_add_text(s, NULL, sl_option_texts(options, o)[k]);
         sl_io_json_close(s, ']');
         break;
     }
 }
 
-void sl_commands__options_write(sl_str *s, const symlaw_command_info *info,
-                                const sl_commands__value *values) {
-    for (int i = 0; i < info->n_options; i++)
-        sl_commands__option_write(s, &info->options[i], &values[i]);
+void sl_commands__options_write(sl_str *s, const void *options, const sl_option_table *t) {
+    for (int i = 0; i < t->n; i++) sl_commands__option_write(s, options, &t->row[i]);
 }

@@ -1,5 +1,6 @@
 /* cmd_pairs - the verb `pairs`: its options, and which of four jobs they ask for: a range of pairs,
- * figures, hashes, or a check of somebody else's file. */
+ * statistics, hashes, or a check of a file. */
+#include <math.h>
 #include <string.h>
 
 #include "commands/commands.h"
@@ -9,55 +10,64 @@
 static const char splits[] = SL_SPLITS(X), formats[] = SL_COMMANDS__PAIR_FORMATS(X);
 #undef X
 
-/* --start and --count have no default in the table, because it must be seen that they were given
- * beside --index. */
-#define OWN_OPTIONS(X)                                                                      \
-    X(SPLIT, "split", CHOICE, 1, "SPLIT", "train", splits + 1, 0, 0,                        \
-      "which pairs: to train on, or one of those that training never sees")                 \
-    X(START, "start", INT, 1, "I", NULL, NULL, 0, 1e15, "first pair; 0 if it is not given") \
-    X(COUNT, "count", INT, 1, "N", NULL, NULL, 0, 1e12,                                     \
-      "how many; if it is not given, 10 of train, and the rest of another split")           \
-    X(INDEX, "index", INT, 1, "I", NULL, NULL, 0, 1e15, "this pair only")                   \
-    X(FORMAT, "format", CHOICE, 1, "FORMAT", "jsonl", formats + 1, 0, 0,                    \
-      "JSON lines; a table for spreadsheets; an array for NumPy; text for people")          \
-    X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0,                                    \
-      "write to FILE, which appears whole or not at all; - is standard output")             \
-    X(STATS, "stats", INT, 1, "N", NULL, NULL, 1, 1e9,                                      \
-      "print figures of the first N training pairs, and check that they follow their laws") \
-    X(DISJOINT, "disjoint", INT, 1, "N", "1000000", NULL, 0, 1e12,                          \
-      "--stats: training pairs to look through for pairs of other splits")                  \
-    X(HASH, "hash", FLAG, 0, NULL, "false", NULL, 0, 0,                                     \
-      "print the configuration and a hash of each split")                                   \
-    X(FROM, "from", FILE_IN, 1, "FILE", NULL, NULL, 0, 0,                                   \
-      "check pairs that others made, one JSON object a line; - is standard input")          \
-    X(ERRORS, "errors", INT, 1, "N", "20", NULL, 0, 1e9, "--from: bad lines to show, and notes")
+typedef struct options {
+    sl_commands__common common;
+    int split, format;                  // SL_SPLIT_*, SL_COMMANDS__PAIR_*
+    int64_t start, count, index, stats; // SL_NONE: not given
+    int64_t disjoint;
+    bool hash;
+    const char *from; // NULL: not given
+    int64_t errors;
+    const char *out;
+    sl_commands__set_options set;
+    sl_pairs_options pairs;
+} options;
 
-enum {
-    OWN_OPTIONS(SL_COMMANDS__ID) SL_COMMANDS__UNIVERSE(SL_COMMANDS__ID)
-        SL_PAIRS_TABLE(SL_COMMANDS__TABLE_ID) SL_COMMANDS__COMMON(SL_COMMANDS__ID) OPT_COUNT_ALL
+#define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
+
+/* --start and --count have no default, because it must be seen that they were given beside --index.
+ */
+static const sl_option own_rows[] = {
+    ROW(split, "split", .value = SL_SPLIT_TRAIN, .choices = splits + 1, .shown = "SPLIT",
+        .help = "split: train, or one of those that training never sees"),
+    ROW(start, "start", .value = NAN, .max = 1e15, .shown = "I",
+        .help = "first pair; 0 if not given"),
+    ROW(count, "count", .value = NAN, .max = 1e12, .shown = "N",
+        .help = "number of pairs; if not given, 10 of train, and the rest of another split"),
+    ROW(index, "index", .value = NAN, .max = 1e15, .shown = "I", .help = "this pair only"),
+    ROW(format, "format", .value = SL_COMMANDS__PAIR_JSONL, .choices = formats + 1,
+        .shown = "FORMAT",
+        .help = "JSON lines; a table for spreadsheets; an array for NumPy; text for people"),
+    SL_COMMANDS__OUT(options),
+    ROW(stats, "stats", .value = NAN, .min = 1, .max = 1e9, .shown = "N",
+        .help = "print statistics of the first N training pairs, and test them against their "
+                "distributions"),
+    ROW(disjoint, "disjoint", .value = 1000000, .max = 1e12, .shown = "N",
+        .help = "--stats: training pairs that are compared with the pairs of other splits"),
+    ROW(hash, "hash", .help = "print the configuration and a hash of each split"),
+    ROW(from, "from", .path = SL_PATH_FILE_INPUT, .shown = "FILE",
+        .help = "check pairs of a file, one JSON object a line; - is standard input"),
+    ROW(errors, "errors", .value = 20, .max = 1e9, .shown = "N",
+        .help = "--from: bad lines to print, and notes"),
 };
-
-static const symlaw_option_info options[] = { OWN_OPTIONS(SL_COMMANDS__OPTION)                    //
-                                              SL_COMMANDS__UNIVERSE(SL_COMMANDS__UNIVERSE_OPTION) //
-                                              SL_PAIRS_TABLE(SL_COMMANDS__PAIRS_OPTION)           //
-                                              SL_COMMANDS__COMMON(SL_COMMANDS__COMMON_OPTION) };
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
 static const char help[] =
-    "Prints training data: pairs of an expression and a data set of its values.\n"
-    "Pairs are not stored. Each is computed from the configuration, its split and\n"
-    "its number, so it is the same on every machine, for any number of threads and\n"
-    "however it is asked for.\n"
+    "Prints training data: pairs of an expression and a data set of its values. Pairs\n"
+    "are not stored. Each is computed from the configuration, its split and its\n"
+    "number, so it is the same on every machine, for any number of threads and for\n"
+    "any range.\n"
     "\n"
     "An expression of the set E (see \"symlaw expressions\") gets random constants:\n"
-    "each variable, exp, sin and root u becomes a*u + b, where a and b are there by\n"
-    "chance. They are whole numbers from -9 to 9 (--constant-max), a without 0 and 1,\n"
-    "b without 0: these would delete u or change nothing. Points are drawn from a few\n"
+    "each variable, exp, sin and root u becomes a*u + b, where a and b are present at\n"
+    "random. They are integers from -9 to 9 (--constant-max), a without 0 and 1, b\n"
+    "without 0: these would delete u or change nothing. Points are drawn from a few\n"
     "random clusters; points where the expression has no real value are drawn again,\n"
-    "and so are constants with which there are too few. Training goes through every\n"
-    "expression --draws times in a shuffled order; then it begins again with fresh\n"
+    "and so are constants with which there are too few. Training uses every\n"
+    "expression --draws times in a shuffled order, then begins again with fresh\n"
     "draws. The splits valid and test have the same expressions with other constants\n"
-    "and data; withheld has expressions that training never sees, if --withheld\n"
-    "keeps some.\n"
+    "and data; withheld has expressions that training never sees, if --withheld is\n"
+    "above 0.\n"
     "\n"
     "A JSON line has id (such as \"test/17\"), base (index in E), expr (Python),\n"
     "latex, tokens (ids with the end token, without the start token), x (one list\n"
@@ -66,32 +76,19 @@ static const char help[] =
     "that were left out are nan.\n"
     "\n"
     "Examples:\n"
-    "  symlaw pairs --index 7 --format pretty              look at one pair\n"
+    "  symlaw pairs --index 7 --format pretty              print one pair\n"
     "  symlaw pairs --split test --out test.jsonl          the whole test split\n"
     "  symlaw pairs --count 100000 --format npy --out train.npy\n"
     "  symlaw pairs --index 7 --format csv --out table.csv\n"
-    "  symlaw pairs --stats 20000                          do they follow their laws?\n"
+    "  symlaw pairs --stats 20000                          test their distributions\n"
     "  symlaw pairs --split withheld --withheld 0.01 --count 3 --format pretty\n"
-    "  symlaw pairs --hash                                 to compare machines by\n"
+    "  symlaw pairs --hash                                 to compare machines\n"
     "  symlaw pairs --from test.jsonl                      check a file line by line\n"
     "\n"
     "--from needs x, of up to --variables columns, and y in each line; id and expr\n"
     "are optional. Bad lines are named with their reason; where expr does not give\n"
     "y, a note says so. The exit code is 1 when a line is bad or there is none, and\n"
     "when --stats finds something wrong.";
-
-static const sl_commands__value *value(const sl_commands__run *run, int option) {
-    return &run->values[option];
-}
-
-static sl_commands__pair_format format_of(const sl_commands__run *run) {
-#define X(id, name) name,
-    static const char *const names[] = { SL_COMMANDS__PAIR_FORMATS(X) };
-#undef X
-    int i = 0;
-    while (strcmp(names[i], value(run, OPT_FORMAT)->text[0]) != 0) i++; // a choice of the table
-    return (sl_commands__pair_format)i;
-}
 
 /* ---------------------------------------------------------------- which pairs --------------- */
 
@@ -102,38 +99,37 @@ static sl_status fail_nothing_withheld(void) {
 
 /* What can be seen before the set is built. */
 static sl_status check_export(const sl_commands__run *run) {
-    const int range[] = { OPT_START, OPT_COUNT };
-    for (int i = 0; i < SL_LEN(range) && value(run, OPT_INDEX)->given; i++)
-        if (value(run, range[i])->given)
+    const options *o = run->options;
+    const int64_t *const range[] = { &o->start, &o->count };
+    for (int i = 0; i < SL_LEN(range) && o->index != SL_NONE; i++)
+        if (*range[i] != SL_NONE)
             return sl_fail(SL_EINVAL,
                            "--index is one pair and --%s says which of many; give one of "
                            "them",
-                           options[range[i]].name);
-    sl_commands__pair_format f = format_of(run);
-    if (value(run, OPT_JSON)->flag && (f == SL_COMMANDS__PAIR_CSV || f == SL_COMMANDS__PAIR_NPY))
+                           sl_commands__row(run, range[i])->name);
+    if (o->common.json &&
+        (o->format == SL_COMMANDS__PAIR_CSV || o->format == SL_COMMANDS__PAIR_NPY)) {
+        char name[SL_OPTION_TEXT_MAX];
         return sl_fail(SL_EINVAL,
                        "--json prints JSON lines, --format %s does not; give one of them",
-                       value(run, OPT_FORMAT)->text[0]);
-    if (strcmp(value(run, OPT_SPLIT)->text[0], "withheld") == 0 &&
-        value(run, OPT_WITHHELD)->real == 0)
-        return fail_nothing_withheld();
+                       sl_option_choice(name, sl_commands__row(run, &o->format), o->format));
+    }
+    if (o->split == SL_SPLIT_WITHHELD && o->set.withheld == 0) return fail_nothing_withheld();
     return SL_OK;
 }
 
 /* Fills in the range, and holds it against what the split has. */
-static sl_status choose_range(sl_commands__export *x, const sl_commands__run *run) {
+static sl_status choose_range(sl_commands__export *x, const options *o) {
     const int64_t size = sl_pairs_size(x->pairs, x->split);
     const bool train = x->split == SL_SPLIT_TRAIN;
     if (size == 0) return fail_nothing_withheld();
-    if (value(run, OPT_INDEX)->given) {
+    if (o->index != SL_NONE) {
         x->alone = true;
-        x->start = value(run, OPT_INDEX)->whole;
+        x->start = o->index;
         x->count = 1;
     } else {
-        x->start = value(run, OPT_START)->whole; // 0 if it was not given
-        x->count = value(run, OPT_COUNT)->given ? value(run, OPT_COUNT)->whole
-                   : train                      ? 10
-                                                : SL_MAX(size - x->start, 1);
+        x->start = o->start == SL_NONE ? 0 : o->start;
+        x->count = o->count != SL_NONE ? o->count : train ? 10 : SL_MAX(size - x->start, 1);
     }
     if (!train && x->count > 0 && x->start + x->count > size) {
         char past[32], n[32], last[32];
@@ -164,12 +160,13 @@ static void note_pass(sl_commands__run *run, const sl_commands__export *x) {
 
 static sl_status export_pairs(sl_commands__run *run, sl_pool *pool, const sl_pairs *p,
                               sl_str *result) {
+    const options *o = run->options;
     sl_commands__export x = { .pairs = p,
-                              .split = sl_pairs_split_find(value(run, OPT_SPLIT)->text[0]),
-                              .format = format_of(run) };
-    const bool json = value(run, OPT_JSON)->flag;
+                              .split = (sl_split)o->split,
+                              .format = (sl_commands__pair_format)o->format };
+    const bool json = o->common.json;
     sl_report_identity id;
-    SL_TRY(choose_range(&x, run));
+    SL_TRY(choose_range(&x, o));
     note_pass(run, &x);
     SL_TRY(sl_commands__identify(&id, pool, p, false));
     if (json) x.format = SL_COMMANDS__PAIR_JSONL; // also in place of pretty
@@ -185,7 +182,7 @@ static sl_status export_pairs(sl_commands__run *run, sl_pool *pool, const sl_pai
 static sl_status print_identity(sl_commands__run *run, const sl_report_identity *id,
                                 sl_str *result) {
     sl_report_identity_json(result, id);
-    if (value(run, OPT_JSON)->flag) return SL_OK;
+    if (run->common->json) return SL_OK;
     sl_str command = { 0 };
     sl_commands__pairs_command(&command, run);
     const sl_status st = sl_str_status(&command);
@@ -208,44 +205,43 @@ static int on_progress(const char *what, double done, double total, void *payloa
 static sl_status measure(sl_commands__run *run, sl_pool *pool, const sl_pairs *p, sl_str *result,
                          bool *ok) {
     enum { ENTROPY_PAIRS = 20000 }; // an error of 0.03 to 0.06 nats
-    const int64_t n = value(run, OPT_STATS)->whole;
+    const options *o = run->options;
+    const int64_t n = o->stats;
     sl_report_identity id;
     sl_pairs_stats stats;
     sl_entropy entropy;
     SL_TRY(sl_commands__identify(&id, pool, p, true));
-    SL_TRY(sl_pairs_measure(&stats, pool, p, n, value(run, OPT_DISJOINT)->whole, on_progress,
-                            &run->listener));
+    SL_TRY(sl_pairs_measure(&stats, pool, p, n, o->disjoint, on_progress, &run->listener));
     SL_TRY(sl_pairs_entropy(&entropy, pool, p, SL_MAX(2, SL_MIN(n, ENTROPY_PAIRS)), on_progress,
                             &run->listener));
     SL_TRY(print_identity(run, &id, result));
     sl_report_pairs_stats_json(result, &stats, &entropy);
     *ok = sl_pairs_stats_good(&stats);
-    if (value(run, OPT_JSON)->flag) return SL_OK;
+    if (run->common->json) return SL_OK;
     sl_report_pairs_stats_table(&run->output, &stats, &entropy);
     return sl_commands__output(run);
 }
 
-static sl_status with_pairs(sl_commands__run *run, int job, sl_str *result, bool *ok) {
-    sl_universe_options o;
-    sl_pairs_options po;
-    const int threads = (int)value(run, OPT_THREADS)->whole;
-    sl_commands__pairs_options(&po, run);
-    SL_TRY(sl_commands__universe_options(&o, run));
+static sl_status with_pairs(sl_commands__run *run, const void *job, sl_str *result, bool *ok) {
+    const options *o = run->options;
+    sl_universe_options uo;
+    sl_pairs_options po = o->pairs;
+    const int threads = (int)o->common.threads;
+    po.seed = (uint64_t)o->common.seed;
+    SL_TRY(sl_commands__universe_options(&uo, &o->set, o->common.seed));
     SL_TRY(sl_pairs_options_check(&po)); // before the set is built
-    if (job < 0) SL_TRY(check_export(run));
+    if (!job) SL_TRY(check_export(run));
 
     sl_status st;
     sl_universe *u = NULL;
     sl_pairs *p = NULL;
     sl_pool *pool = NULL;
-    SL_GO(sl_commands__universe(&u, &o, threads, SL_COMMANDS__MEMBERS, &run->listener));
+    SL_GO(sl_commands__universe(&u, &uo, threads, SL_COMMANDS__MEMBERS, &run->listener));
     SL_GO(sl_pairs_new(&p, u, &po));
     SL_GO(sl_par_pool_new(&pool, threads));
-    switch (job) {
-    case OPT_STATS: st = measure(run, pool, p, result, ok); break;
-    case OPT_HASH: st = hash(run, pool, p, result); break;
-    default: st = export_pairs(run, pool, p, result);
-    }
+    st = job == &o->stats  ? measure(run, pool, p, result, ok)
+         : job == &o->hash ? hash(run, pool, p, result)
+                           : export_pairs(run, pool, p, result);
 done:
     sl_par_pool_free(pool);
     sl_pairs_free(p);
@@ -255,40 +251,42 @@ done:
 
 /* --split and --format are about a range of pairs. With another job they would be ignored, and
  * figures of training taken for those of the split. */
-static sl_status check_range_only(const sl_commands__run *run, int job) {
-    const int only[] = { OPT_SPLIT, OPT_FORMAT };
-    for (int i = 0; i < SL_LEN(only) && job >= 0; i++) {
-        const symlaw_option_info *o = &options[only[i]];
-        if (strcmp(value(run, only[i])->text[0], o->default_value) != 0)
-            return sl_fail(SL_EINVAL, "--%s has no meaning with --%s; leave it out", o->name,
-                           options[job].name);
+static sl_status check_range_only(const sl_commands__run *run, const void *job) {
+    const options *o = run->options;
+    const int *const only[] = { &o->split, &o->format };
+    for (int i = 0; i < SL_LEN(only) && job; i++) {
+        const sl_option *row = sl_commands__row(run, only[i]);
+        if (*only[i] != (int)row->value)
+            return sl_fail(SL_EINVAL, "--%s has no meaning with --%s; leave it out", row->name,
+                           sl_commands__row(run, job)->name);
     }
     return SL_OK;
 }
 
 static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
-    static const int range[] = { OPT_INDEX, OPT_START, OPT_COUNT };
-    int job = -1;
+    const options *o = run->options;
+    const void *const range[] = { &o->index, &o->start, &o->count };
+    const void *job = NULL;
     // a range is one job, whichever options say which
     for (int i = 0; i < SL_LEN(range); i++) {
-        const int jobs[] = { OPT_STATS, OPT_HASH, OPT_FROM, range[i] };
-        int chosen;
+        const void *const jobs[] = { &o->stats, &o->hash, &o->from, range[i] }, *chosen;
         SL_TRY(sl_commands__one_job(&chosen, run, jobs, SL_LEN(jobs)));
         if (chosen != range[i]) job = chosen;
     }
     SL_TRY(check_range_only(run, job));
-    if (job == OPT_FROM)
-        return sl_commands__check_file(run, value(run, OPT_FROM)->text[0],
-                                       (int)value(run, OPT_VARIABLES)->whole,
-                                       value(run, OPT_ERRORS)->whole, result, ok);
+    if (job == &o->from)
+        return sl_commands__check_file(run, o->from, (int)o->set.variables, o->errors, result, ok);
     return with_pairs(run, job, result, ok);
 }
 
-const sl_commands__command sl_commands__pairs = {
+sl_commands__command sl_commands__pairs = {
     .info = { .name = "pairs",
               .summary = "show, export and check expression-dataset pairs",
-              .help = help,
-              .options = options,
-              .n_options = SL_LEN(options) },
+              .help = help },
     .work = work,
+    .size = sizeof(options),
+    .parts = { { &own, 0, "options", NULL },
+               SL_COMMANDS__SET_PART(options, set),
+               SL_COMMANDS__PAIRS_PART(options, pairs),
+               SL_COMMANDS__COMMON_PART },
 };

@@ -30,9 +30,9 @@ static sl_status add_expr(sl_str *s, worker *w, const char *name, sl_format form
     return SL_OK;
 }
 
-static void add_reals(sl_str *s, const char *name, const double *v, int n) {
+static void add_reals(sl_str *s, const char *name, const double *v, int64_t n) {
     sl_io_json_open(s, name, '[');
-    for (int i = 0; i < n; i++) sl_io_json_add_real(s, NULL, v[i]);
+    for (int64_t i = 0; i < n; i++) sl_io_json_add_real(s, NULL, v[i]);
     sl_io_json_close(s, ']');
 }
 
@@ -49,9 +49,9 @@ static sl_status write_jsonl(sl_str *s, worker *w, const sl_commands__export *x,
     for (int i = 0; i < p->n_tokens; i++) sl_io_json_add_int(s, NULL, p->tokens[i]);
     sl_io_json_close(s, ']');
     sl_io_json_open(s, "x", '[');
-    for (int c = 0; c < p->columns; c++) add_reals(s, NULL, p->x[c], p->points);
+    for (int c = 0; c < p->data.inputs; c++) add_reals(s, NULL, p->data.x[c], p->data.rows);
     sl_io_json_close(s, ']');
-    add_reals(s, "y", p->y, p->points);
+    add_reals(s, "y", p->data.y, p->data.rows);
     sl_io_json_close(s, '}');
     sl_str_add_char(s, '\n');
     return SL_OK;
@@ -66,11 +66,12 @@ static int variables_of(const sl_commands__export *x) {
 static sl_status write_csv(sl_str *s, worker *w, const sl_commands__export *x, const sl_pair *p) {
     const int variables = variables_of(x);
     (void)w;
-    for (int i = 0; i < p->points; i++) {
+    for (int i = 0; i < p->data.rows; i++) {
         if (!x->alone) sl_io_json_add_int(s, NULL, p->index);
-        for (int c = 0; c < p->columns; c++) sl_io_json_add_real(s, NULL, p->x[c][i]);
-        for (int c = p->columns; c < variables; c++) sl_str_add(s, ",nan"); // never the first one
-        sl_io_json_add_real(s, NULL, p->y[i]);
+        for (int c = 0; c < p->data.inputs; c++) sl_io_json_add_real(s, NULL, p->data.x[c][i]);
+        for (int c = p->data.inputs; c < variables; c++)
+            sl_str_add(s, ",nan"); // never the first one
+        sl_io_json_add_real(s, NULL, p->data.y[i]);
         sl_str_add_char(s, '\n');
     }
     return SL_OK;
@@ -80,10 +81,11 @@ static sl_status write_csv(sl_str *s, worker *w, const sl_commands__export *x, c
 static sl_status write_npy(sl_str *s, worker *w, const sl_commands__export *x, const sl_pair *p) {
     const int variables = variables_of(x);
     (void)w;
-    for (int i = 0; i < p->points; i++) {
+    for (int i = 0; i < p->data.rows; i++) {
         double row[SL_UNIVERSE_MAX_VARS + 1];
-        for (int c = 0; c < variables; c++) row[c] = c < p->columns ? p->x[c][i] : (double)NAN;
-        row[variables] = p->y[i];
+        for (int c = 0; c < variables; c++)
+            row[c] = c < p->data.inputs ? p->data.x[c][i] : (double)NAN;
+        row[variables] = p->data.y[i];
         sl_str_add_bytes(s, row, sizeof row[0] * (size_t)(variables + 1));
     }
     return SL_OK;

@@ -61,25 +61,27 @@ SL_PRINTF(2, 3) static sl_status tell_note(checker *c, const char *format, ...) 
 /* Does the formula give y? It is over the columns that are there: sl_pairs_read sees to it. The
  * point where they differ most is told. */
 static sl_status compare(checker *c, const sl_pair_given *p) {
-    double *value = sl_arena_alloc(&c->arena, (size_t)p->points * sizeof *value);
-    if (!value) return sl_fail_memory((size_t)p->points, sizeof *value, "values");
-    SL_TRY(sl_expr_eval(value, &c->arena, p->expr, p->x, p->points, NULL));
+    const int n = (int)p->data.rows;
+    const double *y = p->data.y;
+    double *value = sl_arena_alloc(&c->arena, (size_t)n * sizeof *value);
+    if (!value) return sl_fail_memory((size_t)n, sizeof *value, "values");
+    SL_TRY(sl_expr_eval(value, &c->arena, p->expr, p->data.x, n, NULL));
     double largest = 0, worst = 0;
     int at = -1;
-    for (int i = 0; i < p->points; i++) largest = fmax(largest, fabs(p->y[i]));
-    for (int i = 0; i < p->points; i++) {
+    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(y[i]));
+    for (int i = 0; i < n; i++) {
         if (isnan(value[i]))
-            return tell_note(c, "expr has no real value where y is %.6g (point %d of %d)", p->y[i],
-                             i + 1, p->points);
-        double off = fabs(value[i] - p->y[i]);
+            return tell_note(c, "expr has no real value where y is %.6g (point %d of %d)", y[i],
+                             i + 1, n);
+        double off = fabs(value[i] - y[i]);
         if (off > worst && off > tolerance * largest) {
             worst = off;
             at = i;
         }
     }
     if (at < 0) return SL_OK;
-    return tell_note(c, "expr gives %.6g where y is %.6g (point %d of %d)", value[at], p->y[at],
-                     at + 1, p->points);
+    return tell_note(c, "expr gives %.6g where y is %.6g (point %d of %d)", value[at], y[at],
+                     at + 1, n);
 }
 
 static sl_status check_expr(checker *c, const sl_pair_given *p) {
@@ -95,12 +97,6 @@ static sl_status check_expr(checker *c, const sl_pair_given *p) {
     return compare(c, p);
 }
 
-static bool is_constant(const double *y, int n) {
-    int i = 1;
-    while (i < n && y[i] == y[0]) i++;
-    return i == n;
-}
-
 static sl_status check_line(checker *c, const char *line, size_t n, int variables) {
     sl_pair_given p;
     sl_arena_rewind(&c->arena, 0);
@@ -112,11 +108,12 @@ static sl_status check_line(checker *c, const char *line, size_t n, int variable
         return tell_bad(c, reason);
     }
     const bool first = c->good++ == 0;
-    c->points_min = first ? p.points : SL_MIN(c->points_min, p.points);
-    c->points_max = first ? p.points : SL_MAX(c->points_max, p.points);
-    c->columns_min = first ? p.columns : SL_MIN(c->columns_min, p.columns);
-    c->columns_max = first ? p.columns : SL_MAX(c->columns_max, p.columns);
-    if (is_constant(p.y, p.points)) SL_TRY(tell_note(c, "y is the same at all points"));
+    const int rows = (int)p.data.rows;
+    c->points_min = first ? rows : SL_MIN(c->points_min, rows);
+    c->points_max = first ? rows : SL_MAX(c->points_max, rows);
+    c->columns_min = first ? p.data.inputs : SL_MIN(c->columns_min, p.data.inputs);
+    c->columns_max = first ? p.data.inputs : SL_MAX(c->columns_max, p.data.inputs);
+    if (sl_data_constant(&p.data)) SL_TRY(tell_note(c, "y is the same at all points"));
     if (!p.expr) return SL_OK;
     c->with_expr++;
     return check_expr(c, &p);
@@ -211,7 +208,7 @@ sl_status sl_commands__check_file(sl_commands__run *run, const char *path, int v
                        SL_UNIVERSE_MAX_VARS);
     checker c = { .run = run,
                   .name = strcmp(path, "-") == 0 ? "<stdin>" : path,
-                  .json = sl_commands__named(run, "json")->flag,
+                  .json = run->common->json,
                   .shown = shown };
     sl_status st;
     SL_GO(sl_io_lines_open(&c.lines, path, LINE_BYTES_MAX));

@@ -1,5 +1,4 @@
 /* pairs_identity - what names a configuration of pairs. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands/commands.h"
@@ -13,38 +12,29 @@ sl_status sl_commands__identify(sl_report_identity *out, sl_pool *pool, const sl
     return SL_OK;
 }
 
-static void add_option(sl_str *s, const symlaw_option_info *o, const sl_commands__value *v) {
-    const char *preset = o->default_value;
-    switch (o->type) {
-    case SYMLAW_OPTION_INT:
-        if (v->whole != sl_strtoll(preset, NULL))
-            sl_str_addf(s, " --%s %lld", o->name, (long long)v->whole);
-        return;
-    case SYMLAW_OPTION_REAL: {
-        if (v->real == sl_strtod(preset, NULL)) return;
-        char text[32]; // as short as it may be to be read as the same number
-        sl_snprintf(text, sizeof text, "%.15g", v->real);
-        if (sl_strtod(text, NULL) != v->real) sl_snprintf(text, sizeof text, "%.17g", v->real);
-        sl_str_addf(s, " --%s %s", o->name, text);
+/* " --points 32" where that is not the default. */
+static void add_option(sl_str *s, const void *options, const sl_option *o) {
+    char text[SL_OPTION_TEXT_MAX];
+    if (o->kind == SL_KIND_TEXT) {
+        const char *value = *sl_option_texts(options, o);
+        // a list of operators has what a shell would interpret
+        if (strcmp(value, o->text) != 0) sl_str_addf(s, " --%s '%s'", o->name, value);
         return;
     }
-    default:
-        if (strcmp(v->text[0], preset) == 0) return;
-        // a list of operators has what a shell would obey
-        sl_str_addf(s, o->type == SYMLAW_OPTION_TEXT ? " --%s '%s'" : " --%s %s", o->name,
-                    v->text[0]);
-    }
+    const sl_option now = { .kind = o->kind,
+                            .choices = o->choices,
+                            .value = sl_option_number(options, o) };
+    if (now.value != o->value)
+        sl_str_addf(s, " --%s %s", o->name, sl_option_default_text(text, &now));
 }
 
+/* The options of the set and of pairs, but for memory. */
 void sl_commands__pairs_command(sl_str *s, const sl_commands__run *run) {
-    static const char *const names[] = { "seed",           "depth",    "variables", "ops",
-                                         "size",           "withheld",
-#define X(field, option, ...) option,
-                                         SL_PAIRS_TABLE(X)
-#undef X
-    };
-    for (int i = 0; i < SL_LEN(names); i++) {
-        const sl_commands__value *v = sl_commands__named(run, names[i]);
-        add_option(s, &run->info->options[v - run->values], v);
+    add_option(s, run->options, sl_commands__row(run, &run->common->seed));
+    for (int i = 0; i < run->table->n; i++) {
+        const sl_option *o = &run->table->row[i];
+        const bool data = sl_option_find(&sl_pairs_table, o->name) ||
+                          sl_option_find(&sl_commands__set_table, o->name);
+        if (data && strcmp(o->name, "max-memory") != 0) add_option(s, run->options, o);
     }
 }

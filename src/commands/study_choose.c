@@ -29,7 +29,7 @@ static sl_status subject_make(subject *s, const sl_study_plan *plan, int size) {
                                .lr = z->lr.at[0],
                                .ratio = z->sweep_ratio };
     sl_train_plan cost;
-    SL_TRY(sl_commands__study_setup(&s->setup, plan, &run, NULL));
+    SL_TRY(sl_commands__study_setup(&s->setup, plan, &run, 0));
     SL_TRY(sl_train_plan_make(&cost, &s->setup.config, s->setup.model, (int)s->setup.pairs.points,
                               TOKENS, 1, 1));
     s->flops = cost.flops / (double)SL_MAX(cost.steps, 1);

@@ -13,9 +13,8 @@ enum { WORDS = 24 };
 sl_status sl_commands__study_program(sl_commands__study_context *s) {
     static const char ours[] = "symlaw";
     char path[PATH_MAX];
-    const char *named = sl_commands__named(s->run, "program")->text[0];
-    s->program = named;
-    if (named) return SL_OK;
+    s->program = s->options->program;
+    if (s->program) return SL_OK;
     const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     path[n > 0 ? n : 0] = '\0';
     const char *slash = strrchr(path, '/');

@@ -98,7 +98,7 @@ sl_status sl_commands__study_finish(const sl_commands__study_context *s, sl_str 
     sl_arena arena = { 0 };
     sl_study study;
     sl_str csv = { 0 };
-    const bool json = sl_commands__named(s->run, "json")->flag;
+    const bool json = s->options->common.json;
     sl_str *out = &s->run->output;
     SL_GO(sl_study_look(&study, &arena, s->plan, s->dir));
     sl_study_csv(&csv, &study);

@@ -9,9 +9,22 @@
 /* Exit code of a worker that has saved for want of time. */
 enum { SL_COMMANDS__OUT_OF_TIME = SL_STUDY_OUT_OF_TIME };
 
+/* Options of the command study. */
+typedef struct sl_commands__study_options {
+    sl_commands__common common;
+    int action, engine;     // places in their choices; action -1: not given
+    const char *path, *out; // NULL: not given
+    bool dry_run;
+    int64_t workers, ranks;
+    double expiry, time_limit;
+    const char *program; // NULL: not given
+    sl_study_slurm_options slurm;
+} sl_commands__study_options;
+
 /* A study that the verb works on. */
 typedef struct sl_commands__study_context {
     sl_commands__run *run;
+    const sl_commands__study_options *options; // of the run
     sl_study_plan *plan;
     const char *dir;   // of the study
     const char *named; // the plan or the folder, as the user has it
@@ -26,11 +39,10 @@ typedef struct sl_commands__study_context {
 sl_status sl_commands__study_check(const char *verb, const char *options_json, bool whole,
                               void *payload);
 
-/* *out := the options of a run as train reads them. threads: those of another command, or NULL. Clear it
+/* *out := the options of a run as train reads them, with this many threads; 0: one per core. Clear it
  * whatever the answer is. */
 SL_NODISCARD sl_status sl_commands__study_setup(sl_commands__setup *out, const sl_study_plan *plan,
-                                                const sl_study_run *run,
-                                                const sl_commands__value *threads);
+                                           const sl_study_run *run, int64_t threads);
 /* *out := cost of a run in FLOPs, by the paper's count, before it has run. */
 SL_NODISCARD sl_status sl_commands__study_flops(double *out, const sl_study_plan *plan,
                                            const sl_study_run *run);

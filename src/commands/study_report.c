@@ -53,7 +53,7 @@ static sl_status add_findings(const sl_commands__study_context *s, const sl_repo
     if (st == SL_OK) {
         sl_io_json_add_text(result, "findings", sl_str_text(&sentences));
         sl_io_json_add_text(result, "report", path.text);
-        if (!sl_commands__named(s->run, "json")->flag) {
+        if (!s->options->common.json) {
             char took[32];
             sl_report_costs_table(out, in);
             sl_str_addf(out, "  this command took %s\n\n%s\n%s\n",
@@ -71,8 +71,7 @@ static sl_status add_findings(const sl_commands__study_context *s, const sl_repo
 static sl_status add_no_findings(const sl_commands__study_context *s, sl_str *result) {
     sl_io_json_add_text(result, "findings", NULL);
     sl_io_json_add_text(result, "report", NULL);
-    if (!sl_commands__named(s->run, "json")->flag)
-        sl_str_add(&s->run->output, "no finished run to fit a law to\n");
+    if (!s->options->common.json) sl_str_add(&s->run->output, "no finished run to fit a law to\n");
     return sl_str_status(&s->run->output);
 }
 
@@ -111,19 +110,16 @@ static void add_command(sl_str *to, const sl_commands__study_context *s) {
 static sl_status open_problems(sl_commands__problems *out, sl_infer **model,
                                const sl_commands__study_context *s, const char *folder) {
     static const char options[] = "{\"split\":\"test\",\"limit\":200}";
-    const symlaw_command_info *info = &sl_commands__eval.info;
+    sl_commands__run run = { .command = &sl_commands__eval, .listener = s->run->listener };
     sl_json *given = NULL;
-    sl_commands__run run = { .info = info, .listener = s->run->listener };
     sl_status st;
-    run.values = sl_calloc((size_t)info->n_options, sizeof *run.values);
-    if (!run.values) return sl_fail_memory((size_t)info->n_options, sizeof *run.values, "options");
     SL_GO(sl_io_json_parse(&given, options, sizeof options - 1));
-    SL_GO(sl_commands__options_read(run.values, info, given));
+    SL_GO(sl_commands__run_options(&run, given));
     SL_GO(sl_infer_open(model, folder));
-    st = sl_commands__problems_open(out, &run, sl_infer_about(*model), false);
+    st = sl_commands__problems_open(out, &run, run.options, sl_infer_about(*model), false);
 done:
     sl_arena_clear(&run.arena);
-    sl_free(run.values);
+    sl_commands__run_options_clear(&run);
     sl_io_json_free(given);
     return st;
 }

@@ -18,12 +18,11 @@
 /* ---------------------------------------------------------------- options ------------------- */
 
 /* Do all options of a size fit each other? */
-static sl_status check_train(sl_commands__value *values) {
-    sl_commands__run run = { .info = &sl_commands__train.info, .values = values };
+static sl_status check_train(sl_commands__run *run) {
     sl_commands__setup setup = { 0 };
     sl_train_plan plan;
     enum { TOKENS = 32 }; // that they fit does not depend on it
-    sl_status st = sl_commands__setup_read(&setup, &run);
+    sl_status st = sl_commands__setup_read(&setup, run, sl_commands__training_of(run));
     if (st == SL_OK)
         st = sl_train_plan_make(&plan, &setup.config, setup.model, (int)setup.pairs.points, TOKENS,
                                 1, 1);
@@ -35,17 +34,15 @@ sl_status sl_commands__study_check(const char *verb, const char *options_json, b
                                    void *payload) {
     (void)payload;
     const bool train = strcmp(verb, "train") == 0;
-    const symlaw_command_info *info = train ? &sl_commands__train.info : &sl_commands__eval.info;
+    sl_commands__run run = { .command = train ? &sl_commands__train : &sl_commands__eval };
     sl_json *given = NULL;
     sl_status st;
-    sl_commands__value *values = sl_calloc((size_t)info->n_options, sizeof *values);
-    if (!values) return sl_fail_memory((size_t)info->n_options, sizeof *values, "options");
     SL_GO(sl_io_json_parse(&given, options_json, strlen(options_json)));
-    SL_GO(sl_commands__options_read(values, info, given));
-    if (whole && train) st = check_train(values);
+    SL_GO(sl_commands__run_options(&run, given));
+    if (whole && train) st = check_train(&run);
 done:
+    sl_commands__run_options_clear(&run);
     sl_io_json_free(given);
-    sl_free(values);
     return st;
 }
 
@@ -196,7 +193,7 @@ static sl_status train_options(sl_str *s, const job *j, const sl_study_run *run,
 
 static void set_provenance(sl_study_result *r, const job *j, char cpu[128]) {
     r->cpu = cpu_name(cpu);
-    r->isa = sl_nn_level();
+    r->isa = sl_nn_isa();
     r->libraries = sl_nn_libraries();
     r->version = SL_VERSION;
     r->revision = sl_ckpt_revision();
@@ -323,7 +320,7 @@ static sl_status write_evaluation(const job *j, const char *path, const char *re
     sl_str_add_bytes(&s, result, (size_t)(end - result));
     sl_io_json_add_real(&s, "cpu_seconds", cpu);
     sl_io_json_add_text(&s, "cpu", cpu_name(name));
-    sl_io_json_add_text(&s, "isa", sl_nn_level());
+    sl_io_json_add_text(&s, "isa", sl_nn_isa());
     sl_io_json_add_text(&s, "libraries", sl_nn_libraries());
     sl_io_json_add_text(&s, "revision", sl_ckpt_revision());
     sl_str_add(&s, "}\n");

@@ -4,24 +4,21 @@
 #include "commands/study_impl.h"
 
 sl_status sl_commands__study_setup(sl_commands__setup *out, const sl_study_plan *plan,
-                                   const sl_study_run *run, const sl_commands__value *threads) {
-    const symlaw_command_info *info = &sl_commands__train.info;
+                                   const sl_study_run *run, int64_t threads) {
+    sl_commands__run inner = { .command = &sl_commands__train };
     sl_str options = { 0 };
     sl_json *given = NULL;
     sl_status st;
-    sl_commands__value *values = sl_calloc((size_t)info->n_options, sizeof *values);
     *out = (sl_commands__setup){ 0 };
-    if (!values) return sl_fail_memory((size_t)info->n_options, sizeof *values, "options");
     sl_study_train_options(&options, plan, run);
     SL_GO(sl_str_status(&options));
     SL_GO(sl_io_json_parse(&given, options.text, options.len));
-    SL_GO(sl_commands__options_read(values, info, given));
-    if (threads) values[sl_commands__option_find(info, "threads")] = *threads;
-    sl_commands__run inner = { .info = info, .values = values };
-    st = sl_commands__setup_read(out, &inner); // borrows nothing
+    SL_GO(sl_commands__run_options(&inner, given));
+    inner.common->threads = threads;
+    st = sl_commands__setup_read(out, &inner, sl_commands__training_of(&inner)); // borrows nothing
 done:
     sl_io_json_free(given);
-    sl_free(values);
+    sl_commands__run_options_clear(&inner);
     sl_str_clear(&options);
     return st;
 }
@@ -38,7 +35,7 @@ sl_status sl_commands__study_flops(double *out, const sl_study_plan *plan,
     sl_commands__setup setup;
     sl_train_plan cost;
     sl_status st;
-    SL_GO(sl_commands__study_setup(&setup, plan, run, NULL));
+    SL_GO(sl_commands__study_setup(&setup, plan, run, 0));
     SL_GO(sl_train_plan_make(&cost, &setup.config, setup.model, (int)setup.pairs.points,
                              usual_tokens(setup.universe.depth), 1, 1));
     *out = cost.flops;

@@ -13,16 +13,6 @@ typedef struct request {
     char expiry[32];
 } request;
 
-static void read_table(sl_study_slurm_options *o, const sl_commands__run *run) {
-#define READ_INT(v)                 (v)->whole
-#define READ_TEXT(v)                ((v)->given ? (v)->text[0] : NULL)
-#define X(field, option, kind, ...) o->field = READ_##kind(sl_commands__named(run, option));
-    SL_STUDY_SLURM_TABLE(X)
-#undef X
-#undef READ_INT
-#undef READ_TEXT
-}
-
 static sl_status count_workers(int64_t *out, const sl_commands__study_context *s,
                                const sl_study *study) {
     sl_arena arena = { 0 };
@@ -38,7 +28,7 @@ static sl_status count_workers(int64_t *out, const sl_commands__study_context *s
 
 static sl_status request_make(request *r, sl_commands__study_context *s, const sl_study *study) {
     *r = (request){ 0 };
-    if (sl_commands__named(s->run, "time-limit")->told)
+    if (*sl_commands__by_caller(s->run, &s->options->time_limit))
         return sl_fail(SL_EINVAL,
                        "--time-limit is for workers, which get it from Slurm here: give the limit "
                        "of their jobs by --time");
@@ -46,7 +36,7 @@ static sl_status request_make(request *r, sl_commands__study_context *s, const s
         return sl_fail(SL_EINVAL, "--engine slurm starts its ranks by itself: call it without "
                                   "mpirun and srun");
     SL_TRY(sl_commands__study_program(s));
-    read_table(&r->o, s->run);
+    r->o = s->options->slurm;
     SL_TRY(count_workers(&r->o.workers, s, study));
     r->o.program = s->program;
     sl_snprintf(r->expiry, sizeof r->expiry, "%.15g", s->expiry);

@@ -183,8 +183,7 @@ sl_status sl_commands__study_status(const sl_commands__study_context *s, sl_str 
     }
     sl_io_json_add_text(result, "folder", s->dir);
     sl_report_status_json(result, &study, runs, study.runs, &t);
-    if (!sl_commands__named(s->run, "json")->flag)
-        sl_report_status_table(out, &study, runs, study.runs, &t);
+    if (!s->options->common.json) sl_report_status_table(out, &study, runs, study.runs, &t);
     st = sl_commands__output(s->run);
 done:
     sl_arena_clear(&arena);

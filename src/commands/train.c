@@ -4,32 +4,39 @@
 
 #include "commands/commands.h"
 
-#define OWN_OPTIONS(X)                                                                         \
-    X(OUT, "out", FOLDER_INOUT, 1, "DIR", NULL, NULL, 0, 0,                                    \
-      "folder of the run, made if it is missing: configuration, log, checkpoints")             \
-    X(RESUME, "resume", FLAG, 0, NULL, "false", NULL, 0, 0,                                    \
-      "go on with the run in --out; its options are known there and need not be given. Where " \
-      "there is no run, one begins only if --size (or --width and --layers) and a length are " \
-      "given")
+typedef struct options {
+    sl_commands__common common;
+    const char *out; // NULL: not given
+    bool resume;
+    sl_commands__training training;
+} options;
 
-enum {
-    OWN_OPTIONS(SL_COMMANDS__ID) SL_COMMANDS__RUN_IDS SL_COMMANDS__COMMON(SL_COMMANDS__ID)
-        OPT_COUNT_ALL
+#define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
+
+static const sl_option own_rows[] = {
+    ROW(out, "out", .path = SL_PATH_FOLDER_IN_PLACE, .shown = "DIR",
+        .help = "folder of the run, made if it is missing: configuration, log, checkpoints"),
+    ROW(resume, "resume",
+        .help = "continue the run in --out with the options it was started with, which need not be "
+                "given. Where there is no run, one begins only if --size (or --width and "
+                "--layers) and a length are given"),
 };
+static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
-static const symlaw_option_info options[] = { OWN_OPTIONS(
-    SL_COMMANDS__OPTION) SL_COMMANDS__RUN_OPTIONS //
-                                                  SL_COMMANDS__COMMON(SL_COMMANDS__COMMON_OPTION) };
+sl_commands__training *sl_commands__training_of(const sl_commands__run *run) {
+    SL_ASSERT(run->command == &sl_commands__train);
+    return &((options *)run->options)->training;
+}
 
 static const char help[] =
-    "Trains a model to write the expression behind a data set, on pairs that are\n"
-    "made while it runs (see \"symlaw pairs\"). What it will cost is told first;\n"
-    "\"symlaw info\" with the same options tells it without training.\n"
+    "Trains a model that writes the expression behind a data set, on pairs that are\n"
+    "generated while it runs (see \"symlaw pairs\"). The cost is printed first; \"symlaw\n"
+    "info\" with the same options prints it without training.\n"
     "\n"
     "Examples:\n"
     "  symlaw train --size micro --steps 2000 --out runs/first    minutes\n"
     "  symlaw train --size 6.5M --ratio 5 --out runs/a            the paper's first\n"
-    "  symlaw train --resume --out runs/a                         go on after a stop\n"
+    "  symlaw train --resume --out runs/a                         after a stop\n"
     "  mpirun -n 4 symlaw train --size 24M --ratio 5 --out runs/b\n"
     "\n"
     "The length of a run is --ratio (target tokens per parameter), --steps or\n"
@@ -37,21 +44,17 @@ static const char help[] =
     "  run.json                    the configuration\n"
     "  log.jsonl                   losses and more, a line every --log-steps\n"
     "  model-<step>.safetensors    weights, which Python's safetensors opens too\n"
-    "  state-<step>.safetensors    what is needed to go on\n"
-    "with the last two checkpoints. Ctrl-C or SIGTERM, to any of its processes,\n"
-    "leaves the step, saves and stops; a run that was killed goes on from the last\n"
-    "checkpoint, and one of an older version with the options it had then. A loss\n"
-    "that is not finite ends the run. mpirun kills a second after it has asked,\n"
-    "which is short for the largest models: with --mca odls_base_sigkill_timeout 30\n"
-    "it waits longer.\n"
+    "  state-<step>.safetensors    what is needed to resume\n"
+    "with the last two checkpoints. Ctrl-C or SIGTERM, to any of its processes, ends\n"
+    "the step, saves and stops. A run that was killed resumes from the last\n"
+    "checkpoint, one of an older version with the options it had then. A loss that is\n"
+    "not finite ends the run. mpirun kills its processes a second after it has asked\n"
+    "them to stop, which is short for the largest models: --mca\n"
+    "odls_base_sigkill_timeout 30 gives them more time.\n"
     "\n"
     "The same options give the same weights, bit by bit, for any number of threads\n"
     "and processes and however often a run was interrupted, on one kind of CPU.\n"
     "Losses are in nats, per token and per expression.";
-
-static const sl_commands__value *value(const sl_commands__run *run, int option) {
-    return &run->values[option];
-}
 
 /* ---------------------------------------------------------------- before it begins ---------- */
 
@@ -64,9 +67,14 @@ typedef struct place {
 
 /* A mistyped folder must not begin a run of many hours. */
 static sl_status check_new(const sl_commands__run *run, const char *dir) {
-    const bool size = value(run, OPT_width)->told && value(run, OPT_layers)->told;
-    const bool length =
-        value(run, OPT_ratio)->told || value(run, OPT_steps)->told || value(run, OPT_flops)->told;
+    const options *o = run->options;
+    const sl_model_options *m = &o->training.shape.model;
+    const sl_train_options *t = &o->training.train;
+    const bool size =
+        *sl_commands__by_caller(run, &m->width) && *sl_commands__by_caller(run, &m->layers);
+    const bool length = *sl_commands__by_caller(run, &t->ratio) ||
+                        *sl_commands__by_caller(run, &t->steps) ||
+                        *sl_commands__by_caller(run, &t->flops);
     if (size && length) return SL_OK;
     return sl_fail(SL_EINVAL,
                    "%.300s has no run to resume; to begin one there, give its size (--size, or "
@@ -75,16 +83,18 @@ static sl_status check_new(const sl_commands__run *run, const char *dir) {
 }
 
 static sl_status place_find(place *p, sl_commands__run *run) {
-    p->dir = value(run, OPT_OUT)->text[0];
+    options *o = run->options;
+    p->dir = o->out;
     if (!p->dir || !*p->dir)
         return sl_fail(SL_EINVAL, "a run needs a folder of its own: --out DIR");
 
     // what --size means must be known before it is held against what the run has
     sl_model_options ignored;
-    SL_TRY(sl_commands__model_options(&ignored, run));
+    SL_TRY(
+        sl_commands__model_options(&ignored, run, &o->training.shape, o->training.set.variables));
     bool there;
     SL_TRY(sl_commands__run_is_there(&there, p->dir));
-    if (value(run, OPT_RESUME)->flag) {
+    if (o->resume) {
         if (!there) SL_TRY(check_new(run, p->dir));
         SL_TRY(sl_commands__run_resume(&p->missing, run, p->dir));
     } else {
@@ -287,7 +297,7 @@ static sl_status train(sl_commands__run *run, sl_commands__setup *s, const sl_pa
         sl_report_entropy_json(result, &entropy);
         sl_io_json_add_real(result, "peak_gflops", 1e-9 * w.peak);
     }
-    if (value(run, OPT_JSON)->flag) return SL_OK;
+    if (run->common->json) return SL_OK;
     add_table(&run->output, &r, &plan, s->config.train.batch);
     return sl_commands__output(run);
 }
@@ -295,15 +305,16 @@ static sl_status train(sl_commands__run *run, sl_commands__setup *s, const sl_pa
 /* What can be said before the set is built, which takes seconds. */
 static sl_status prepare(sl_commands__setup *s, place *p, sl_commands__run *run) {
     enum { TOKENS = 32 }; // of a target: memory hardly depends on it
+    options *o = run->options;
     sl_train_plan plan;
     SL_TRY(place_find(p, run));
-    SL_TRY(sl_commands__setup_read(s, run));
+    SL_TRY(sl_commands__setup_read(s, run, &o->training));
     SL_TRY(sl_train_plan_make(&plan, &s->config, s->model, (int)s->pairs.points, TOKENS, s->threads,
                               sl_par_ranks()));
-    SL_TRY(sl_commands__memory_check(&plan, run));
+    SL_TRY(sl_commands__memory_check(&plan, o->training.set.max_memory));
     s->config.config_json = p->config.text;
     s->config.out = p->dir;
-    s->config.resume = value(run, OPT_RESUME)->flag;
+    s->config.resume = o->resume;
     return sl_par_rank() == 0 ? sl_folder_make(p->dir, 0777) : SL_OK;
 }
 
@@ -331,12 +342,14 @@ done:
     return st;
 }
 
-const sl_commands__command sl_commands__train = {
+sl_commands__command sl_commands__train = {
     .info = { .name = "train",
-              .summary = "train a model, or go on with a run",
+              .summary = "train a model, or resume a run",
               .help = help,
-              .options = options,
-              .n_options = SL_LEN(options),
               .ranks = 1 },
     .work = work,
+    .size = sizeof(options),
+    .parts = { { &own, 0, "options", NULL },
+               SL_COMMANDS__TRAINING_PARTS(options, training),
+               SL_COMMANDS__COMMON_PART },
 };

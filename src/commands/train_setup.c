@@ -6,19 +6,20 @@
 #include "ckpt/ckpt.h"
 #include "commands/commands.h"
 
-sl_status sl_commands__setup_read(sl_commands__setup *out, sl_commands__run *run) {
-    *out = (sl_commands__setup){ .threads = sl_commands__threads(run) };
+sl_status sl_commands__setup_read(sl_commands__setup *out, sl_commands__run *run,
+                                  sl_commands__training *t) {
+    const int64_t seed = run->common->seed;
+    *out = (sl_commands__setup){ .threads = sl_commands__threads(run), .pairs = t->pairs };
     sl_train_config *c = &out->config;
-    SL_TRY(sl_commands__universe_options(&out->universe, run));
+    SL_TRY(sl_commands__universe_options(&out->universe, &t->set, seed));
     if (out->universe.variables > SL_UNIVERSE_MAX_VARS) // seen here, a set is not built for it
         return sl_fail(SL_EINVAL, "a set over %d variables; it can have 1 to %d",
                        out->universe.variables, SL_UNIVERSE_MAX_VARS);
-    sl_commands__pairs_options(&out->pairs, run);
-    sl_commands__train_options(&c->train, run);
-    c->seed = (uint64_t)(c->train.weights_seed >= 0 ? c->train.weights_seed
-                                                    : sl_commands__named(run, "seed")->whole);
-    sl_commands__optim_options(&c->optim, run);
-    SL_TRY(sl_commands__model_options(&c->model, run));
+    out->pairs.seed = (uint64_t)seed;
+    c->train = t->train;
+    c->seed = (uint64_t)(t->train.weights_seed >= 0 ? t->train.weights_seed : seed);
+    c->optim = t->optim;
+    SL_TRY(sl_commands__model_options(&c->model, run, &t->shape, t->set.variables));
     SL_TRY(sl_pairs_options_check(&out->pairs));
     SL_TRY(sl_optim_options_check(&c->optim));
     return sl_model_new(&out->model, &c->model);
@@ -41,9 +42,10 @@ bool sl_commands__run_keeps(const char *name) {
 }
 
 /* Is this member of a configuration one that we know? "run" is what train/ adds to it. */
-static bool is_known(const symlaw_command_info *info, const char *name) {
+static bool is_known(const sl_option_table *t, const char *name) {
     if (strcmp(name, SL_CKPT_CONFIG_MEMBER) == 0 || strcmp(name, "run") == 0) return true;
-    return sl_commands__run_keeps(name) && sl_commands__option_find(info, name) >= 0;
+    const sl_option *o = sl_option_find(t, name);
+    return o && sl_commands__run_keeps(o->name);
 }
 
 /* Members that are not known here: of run.json, then what the checkpoint alone has. */
@@ -53,7 +55,7 @@ static void add_unknown(sl_str *s, const sl_commands__run *run) {
         if (!kept[k]) continue;
         for (sl_json_member m = sl_io_json_first(kept[k]); m.name;
              m = sl_io_json_next(kept[k], m)) {
-            if (is_known(run->info, m.name) ||
+            if (is_known(run->table, m.name) ||
                 (k > 0 && kept[0] && sl_io_json_get(kept[0], m.name)))
                 continue;
             sl_io_json_add_tree(s, m.name, m.value);
@@ -64,28 +66,18 @@ static void add_unknown(sl_str *s, const sl_commands__run *run) {
 void sl_commands__run_config(sl_str *s, const sl_commands__run *run) {
     sl_io_json_open(s, NULL, '{');
     sl_io_json_add_int(s, SL_CKPT_CONFIG_MEMBER, SL_CKPT_CONFIG_FORMAT);
-    for (int i = 0; i < run->info->n_options; i++)
-        if (sl_commands__run_keeps(run->info->options[i].name))
-            sl_commands__option_write(s, &run->info->options[i], &run->values[i]);
+    for (int i = 0; i < run->table->n; i++)
+        if (sl_commands__run_keeps(run->table->row[i].name))
+            sl_commands__option_write(s, run->options, &run->table->row[i]);
     add_unknown(s, run);
     sl_io_json_close(s, '}');
 }
 
-static bool same_value(const symlaw_option_info *o, const sl_commands__value *a,
-                       const sl_commands__value *b) {
-    switch (o->type) {
-    case SYMLAW_OPTION_FLAG: return a->flag == b->flag;
-    case SYMLAW_OPTION_INT: return a->whole == b->whole;
-    case SYMLAW_OPTION_REAL: return a->real == b->real;
-    default: return strcmp(a->text[0], b->text[0]) == 0;
-    }
-}
-
-static sl_status fail_other(const symlaw_option_info *o, const sl_commands__value *told,
-                            const sl_commands__value *kept, const char *dir) {
+static sl_status fail_other(const sl_option *o, const void *given, const void *kept,
+                            const char *dir) {
     sl_str a = { 0 }, b = { 0 };
-    sl_commands__option_write(&a, o, told);
-    sl_commands__option_write(&b, o, kept);
+    sl_commands__option_write(&a, given, o);
+    sl_commands__option_write(&b, kept, o);
     // "name":value, of which the value is wanted
     const size_t skip = strlen(o->name) + 3;
     const bool whole = !a.failed && !b.failed;
@@ -99,9 +91,9 @@ static sl_status fail_other(const symlaw_option_info *o, const sl_commands__valu
     return st;
 }
 
-void sl_commands__missing_add(sl_str *s, const symlaw_option_info *o, const sl_commands__value *v) {
+void sl_commands__missing_add(sl_str *s, const void *options, const sl_option *o) {
     sl_str text = { 0 };
-    sl_commands__option_write(&text, o, v);
+    sl_commands__option_write(&text, options, o);
     const size_t skip = strlen(o->name) + 3; // "name":value
     if (text.failed)
         s->failed = true;
@@ -110,35 +102,37 @@ void sl_commands__missing_add(sl_str *s, const symlaw_option_info *o, const sl_c
     sl_str_clear(&text);
 }
 
-/* What the run has for an option: by run.json, by its checkpoint, else by the format of either. */
-static sl_status kept_value(sl_commands__value *out, sl_str *missing, const sl_commands__run *run,
-                            const symlaw_option_info *o, int format, const char *dir) {
+/* The field of kept := what the run has: by run.json, by its checkpoint, else by the format of
+ * either. */
+static sl_status kept_value(void *kept, sl_str *missing, const sl_commands__run *run,
+                            const sl_option *o, int format, const char *dir) {
     for (int k = 0; k < SL_LEN(run->kept); k++) {
-        const sl_json *j = run->kept[k] ? sl_io_json_get(run->kept[k], o->name) : NULL;
+        const sl_json *j = run->kept[k] ? sl_commands__option_member(run->kept[k], o) : NULL;
         if (!j || sl_io_json_kind_of(j) == SL_JSON_NULL) continue;
-        sl_status st = sl_commands__option_read(out, o, j);
+        sl_status st = sl_commands__option_read(kept, o, j);
         if (st == SL_EINVAL)
             st = sl_fail(SL_EFORMAT, "the configuration of the run in %.200s is damaged: %s", dir,
                          sl_last_error());
         return st;
     }
     if (sl_ckpt_config_needs(o->name)) return sl_ckpt_config_lacks(o->name, dir);
-    sl_commands__option_default(out, o, format);
-    if (out->given) sl_commands__missing_add(missing, o, out);
+    sl_commands__option_default(kept, o, format);
+    if (sl_option_is_given(kept, o)) sl_commands__missing_add(missing, kept, o);
     return SL_OK;
 }
 
-/* Options that were not told become what the run has. */
+/* Options that the caller has not given become what the run has. */
 static sl_status take_over(sl_str *missing, sl_commands__run *run, int format, const char *dir) {
-    for (int i = 0; i < run->info->n_options; i++) {
-        const symlaw_option_info *o = &run->info->options[i];
+    void *kept = sl_arena_alloc(&run->arena, run->command->size);
+    if (!kept) return sl_fail_memory(1, run->command->size, "options");
+    for (int i = 0; i < run->table->n; i++) {
+        const sl_option *o = &run->table->row[i];
         if (!sl_commands__run_keeps(o->name)) continue;
-        sl_commands__value kept = { 0 }, *v = &run->values[i];
-        SL_TRY(kept_value(&kept, missing, run, o, format, dir));
-        if (!v->told)
-            *v = kept;
-        else if (!sl_train_may_change(o->name) && !same_value(o, v, &kept))
-            return fail_other(o, v, &kept, dir);
+        SL_TRY(kept_value(kept, missing, run, o, format, dir));
+        if (!run->by_caller[i])
+            sl_option_copy(run->options, kept, o);
+        else if (!sl_train_may_change(o->name) && !sl_option_same(run->options, kept, o))
+            return fail_other(o, run->options, kept, dir);
     }
     return sl_str_status(missing);
 }
@@ -215,11 +209,11 @@ static sl_status read_checkpoint(sl_json **out, const char *dir) {
 }
 
 /* Names what is not known here. */
-static sl_status note_unknown(const sl_commands__listener *l, const symlaw_command_info *info,
+static sl_status note_unknown(const sl_commands__listener *l, const sl_option_table *t,
                               const sl_json *config, const sl_json *but, const char *where) {
     sl_str s = { 0 };
     for (sl_json_member m = sl_io_json_first(config); m.name; m = sl_io_json_next(config, m)) {
-        if (is_known(info, m.name) || (but && sl_io_json_get(but, m.name))) continue;
+        if (is_known(t, m.name) || (but && sl_io_json_get(but, m.name))) continue;
         sl_str_addf(&s, "%s\"%.60s\"", s.len > 0 ? ", " : "", m.name);
     }
     const sl_status st = sl_str_status(&s);
@@ -265,7 +259,7 @@ sl_status sl_commands__run_resume(sl_str *missing, sl_commands__run *run, const 
     sl_commands__missing_note(&run->listener, missing->text, dir);
     for (int k = 0; k < SL_LEN(run->kept); k++)
         if (run->kept[k])
-            SL_TRY(note_unknown(&run->listener, run->info, run->kept[k],
+            SL_TRY(note_unknown(&run->listener, run->table, run->kept[k],
                                 k > 0 ? run->kept[0] : NULL, dir));
     return SL_OK;
 }
@@ -284,15 +278,16 @@ sl_status sl_commands__model_notes(const sl_commands__listener *l, const sl_infe
     sl_commands__missing_note(l, i->missing, i->path);
     sl_json *config = NULL;
     sl_status st = sl_io_json_parse(&config, i->config, strlen(i->config));
-    if (st == SL_OK) st = note_unknown(l, &sl_commands__train.info, config, NULL, i->path);
+    if (st == SL_OK)
+        st = note_unknown(l, sl_commands__table(&sl_commands__train), config, NULL, i->path);
     sl_io_json_free(config);
     return st;
 }
 
 /* ---------------------------------------------------------------- cost ---------------------- */
 
-sl_status sl_commands__memory_check(const sl_train_plan *p, const sl_commands__run *run) {
-    const double limit = sl_commands__named(run, "max-memory")->real * 1e9;
+sl_status sl_commands__memory_check(const sl_train_plan *p, double max_memory) {
+    const double limit = max_memory * 1e9;
     const int64_t free_bytes = sl_mem_available() / sl_par_peers();
     if (limit > 0 ? (double)p->memory <= limit : free_bytes == 0 || p->memory <= free_bytes)
         return SL_OK;

@@ -1,14 +1,26 @@
-/* data - rows to explain, and tables that they are read from.
+/* data - data sets: rows of numbers to explain, and the tables that they are read from.
  *
- * A problem is a view: columns that somebody else owns, a target, and what is known of the target's
- * errors. Everything above (fits, search, discovery, evaluation) takes one and never changes it. A
- * subset of its rows is again a problem, with columns of its own.
+ * A data set is a target y and the inputs x[0] .. x[inputs - 1], columns of equally many rows, with
+ * what is known of y's errors and, where they have any, the names of the columns:
  *
- * A table is a file's rows that became a problem: which columns are inputs was told or found out, and
- * rows with a missing or infinite cell are dropped and counted. Memory is bounded: of very many rows
- * an even sample is kept.
+ *     row     x[0]   x[1]      y    sigma
+ *     0       0.5    2         1.1  0.1
+ *     1       0.7    3         2.3  0.1         rows: 2, inputs: 2
  *
- * Ownership: a table owns its columns and names; a problem owns nothing. Threads: no shared state. */
+ * It is a plain value and a view: a copy of the struct shows the same numbers, and nothing below
+ * writes to them. Whatever made the columns owns them and outlives the views: a sl_table, an arena,
+ * a caller of the library. Fewer inputs, or inputs in another order, are a view of the same columns
+ * (sl_data_view_inputs); fewer rows are copied into an arena (sl_data_pick_rows). Pairs are made as
+ * data sets; the model's encoding, fits, search, discovery and evaluation read them.
+ *
+ * `rows` counts the numbers of a column and `inputs` the columns of x, everywhere. `columns` counts
+ * those of a file, or in the neural network all that it reads, target included.
+ *
+ * A table is a file's rows as a data set, and what was left out of them: which columns are inputs
+ * was told or found out; rows with a missing or infinite cell are dropped and counted. Memory is
+ * bounded: of very many rows an even sample is kept.
+ *
+ * Ownership: a table owns its columns and names; a data set owns nothing. Threads: none shared. */
 #ifndef SL_DATA_H
 #define SL_DATA_H
 
@@ -45,7 +57,7 @@ typedef struct sl_unit {
  * a unit that is near. */
 SL_NODISCARD sl_status sl_data_unit_parse(sl_unit *out, const char *text, size_t n);
 
-/* Of the columns of a problem. A column's values times its factor are in SI units. */
+/* Of the columns of a data set. A column's values times its factor are in SI units. */
 typedef struct sl_units {
     sl_dimension input[SL_DATA_MAX_INPUTS], target;
     double input_factor[SL_DATA_MAX_INPUTS], target_factor;
@@ -67,26 +79,66 @@ SL_NODISCARD sl_status sl_data_units_known(const sl_units **out, sl_units *units
  * of the name in front. What stands in brackets and is no unit belongs to the name. */
 bool sl_data_unit_of_name(sl_unit *unit, size_t *length, const char *name);
 
-/* ---------------------------------------------------------------- tables -------------------- */
+/* ---------------------------------------------------------------- data sets ----------------- */
 
-/* Rows to explain: y by x[0] .. x[inputs - 1], all finite. */
-typedef struct sl_problem {
+/* y and x[0] .. x[inputs - 1], all finite. */
+typedef struct sl_dataset {
     int inputs;
     int64_t rows;
-    const double *const *x;
+    const double *x[SL_DATA_MAX_INPUTS];
     const double *y;
-    const double *sigma; // NULL, or the standard deviation of y by row, all > 0
-    bool sigma_absolute; // false: only their ratios mean something, as of weights
-} sl_problem;
+    const double *sigma;      // NULL, or the standard deviation of y by row, all > 0
+    bool sigma_absolute;      // false: only their ratios mean something, as of weights
+    const char *const *names; // of the inputs; NULL: x1, x2, ...
+    const char *target;       // name of y; NULL: y
+} sl_dataset;
 
-/* *out := the rows of p that `pick` names, n of them, as a problem of its own; its columns in `columns`. */
-SL_NODISCARD sl_status sl_data_problem_pick(sl_problem *out, const double **columns, sl_arena *a,
-                                              const sl_problem *p, const int64_t *pick, int64_t n);
+/* Columns that are given, as a data set. */
+static inline sl_dataset sl_data_view(const double *const *x, int inputs, const double *y,
+                                      int64_t rows) {
+    SL_ASSERT(inputs >= 0 && inputs <= SL_DATA_MAX_INPUTS);
+    sl_dataset d = { .inputs = inputs, .rows = rows, .y = y };
+    for (int i = 0; i < inputs; i++) d.x[i] = x[i];
+    return d;
+}
 
-/* column[0..k) := which k inputs of p explain y best, as those of a table are picked; *explained: the share
- * of y's variance that they explain, NaN for more than three. */
-SL_NODISCARD sl_status sl_data_problem_choose(int *column, double *explained, const sl_problem *p,
-                                              int k, uint64_t seed);
+/* d with n of its inputs, those that `column` numbers from 0, without names. */
+sl_dataset sl_data_view_inputs(const sl_dataset *d, const int *column, int n);
+
+/* *out := the rows of d that `pick` numbers from 0, n of them, copied into a. */
+SL_NODISCARD sl_status sl_data_pick_rows(sl_dataset *out, sl_arena *a, const sl_dataset *d,
+                                         const int64_t *pick, int64_t n);
+/* The same with n rows spread over all: row i of them is i * rows / n. */
+SL_NODISCARD sl_status sl_data_pick_evenly(sl_dataset *out, sl_arena *a, const sl_dataset *d,
+                                           int64_t n);
+
+/* *order := the numbers 0 .. rows - 1 in a random order, in a. */
+SL_NODISCARD sl_status sl_data_shuffle(int64_t **order, sl_arena *a, int64_t rows, sl_rng *rng);
+
+/* *held := n random rows of d, 0 < n < rows, *fit := the others, each in the order of d, so that
+ * sums over rows are those of a data set without the other part. (*fitted)[row]: is it in *fit? All
+ * in a. */
+SL_NODISCARD sl_status sl_data_hold_out(sl_dataset *fit, sl_dataset *held, const bool **fitted,
+                                        sl_arena *a, const sl_dataset *d, int64_t n, sl_rng *rng);
+
+/* column[0..k) := which k inputs of d explain y best, as those of a table are picked; *explained:
+ * the share of y's variance that they explain, NaN for more than three. */
+SL_NODISCARD sl_status sl_data_choose_inputs(int *column, double *explained, const sl_dataset *d,
+                                             int k, uint64_t seed);
+
+bool sl_data_constant(const sl_dataset *d); // is y?
+
+/* What brings the inputs to mean 0 and variance 1: x -> (x - mean) * factor. */
+typedef struct sl_standard {
+    double mean[SL_DATA_MAX_INPUTS];
+    double deviation[SL_DATA_MAX_INPUTS]; // 0 where its inverse is no double
+    double factor[SL_DATA_MAX_INPUTS];    // 1/deviation, or 1: a constant input becomes 0
+} sl_standard;
+sl_standard sl_data_standard(const sl_dataset *d);
+/* Input c in x[0..n) becomes what it is brought to. */
+void sl_data_standardise(double *x, int64_t n, const sl_standard *s, int c);
+
+/* ---------------------------------------------------------------- tables -------------------- */
 
 typedef struct sl_table_options {
     const char *target; // name or number (from 1); NULL: the column y or target, else the last
@@ -102,25 +154,20 @@ typedef struct sl_table_options {
 #define SL_TABLE_OPTIONS_INIT \
     { .csv = SL_CSV_OPTIONS_INIT, .max_inputs = 2, .max_rows = 100000 }
 
-/* A file's rows, and what was left out of them. */
+/* A file's rows, and what was left out of them. Names are those of the file without their units. */
 typedef struct sl_table {
-    int inputs;
-    int64_t rows;                       // kept
-    double *x[SL_DATA_MAX_INPUTS], *y;
-    double *sigma;                   // NULL without a column of sigma or weights
-    bool sigma_absolute;             // of sigma, not of weights
-    char *names[SL_DATA_MAX_INPUTS]; // of inputs, as in the file, but without their units
-    char *target;
-    sl_units units;                  // that the names have said
-    int columns;                        // of the file
-    int64_t read;                       // rows of the file
-    int64_t missing, infinite;          // of them dropped, because a cell that is needed was; of
-                                        // sampled rows alone where the inputs were found out late
-    int64_t weightless;                 // dropped, because their weight is 0
-    int64_t repeated;                   // kept rows that are equal to an earlier one
-    int chosen_from;                    // 0, or of how many columns the inputs were picked
-    double explained;                   // then: the share of y's variance that they explain
-    int text_columns; // that were passed over because their first cell is no number
+    sl_dataset data;
+    sl_arena arena;            // of its columns and names
+    sl_units units;            // that the names have said
+    int columns;               // of the file
+    int64_t read;              // rows of the file
+    int64_t missing, infinite; // of them dropped, because a cell that is needed was; of sampled
+                               // rows alone where the inputs were found out late
+    int64_t weightless;        // dropped, because their weight is 0
+    int64_t repeated;          // kept rows that are equal to an earlier one
+    int chosen_from;           // 0, or of how many columns the inputs were picked
+    double explained;          // then: the share of y's variance that they explain
+    int text_columns;          // that were passed over because their first cell is no number
 } sl_table;
 
 /* Told how far it is, in bytes; anything but 0 stops with SL_ECANCEL. */
@@ -140,13 +187,13 @@ SL_NODISCARD sl_status sl_data_table_read(sl_table *out, const char *path,
                                           const sl_table_options *o, sl_table_progress progress,
                                           void *payload);
 void sl_data_table_clear(sl_table *t);
-static inline sl_problem sl_data_table_problem(const sl_table *t) {
-    return (sl_problem){ .inputs = t->inputs,
-                         .rows = t->rows,
-                         .x = (const double *const *)t->x,
-                         .y = t->y,
-                         .sigma = t->sigma,
-                         .sigma_absolute = t->sigma_absolute };
-}
+
+/* ---------------------------------------------------------------- numbers ------------------- */
+
+/* v = mantissa * 10^exponent with 1 <= |mantissa| < 10, rounded once to float; a mantissa that
+ * rounds to 10 is 1 with the next exponent. 0 and -0 are (0, 0). v must be finite. */
+void sl_data_number_split(float *mantissa, int *exponent, double v);
+void sl_data_number_split_array(float *mantissa, float *exponent, const double *v, int n);
+double sl_data_number_join(float mantissa, int exponent);
 
 #endif

@@ -214,17 +214,17 @@ static sl_status choose_inputs(int *place, sl_table *t, reader *r) {
     if (!number) return sl_fail_memory((size_t)r->of.width, sizeof *number, "columns");
     for (int j = r->of.first; j < r->of.width; j++)
         if (r->of.named || r->kinds[j] == NUMBER) number[n++] = j;
-    t->inputs = SL_MIN(n, r->of.o->max_inputs);
-    t->chosen_from = n > t->inputs ? n : 0;
+    const int inputs = t->data.inputs = SL_MIN(n, r->of.o->max_inputs);
+    t->chosen_from = n > inputs ? n : 0;
     sl_status st = SL_OK;
     if (n == 0)
         st = fail_inputs(r);
-    else if (n > t->inputs && r->rows > 0) {
+    else if (n > inputs && r->rows > 0) {
         const sl_table__block b = { r->value, r->of.width, r->rows };
-        st = sl_data__table_pick(place, &t->explained, &b, 0, number, n, t->inputs, r->of.o->seed);
-        for (int j = 0; j < t->inputs && st == SL_OK; j++) place[j] = number[place[j]];
+        st = sl_data__table_pick(place, &t->explained, &b, 0, number, n, inputs, r->of.o->seed);
+        for (int j = 0; j < inputs && st == SL_OK; j++) place[j] = number[place[j]];
     } else
-        memcpy(place, number, (size_t)t->inputs * sizeof *place);
+        memcpy(place, number, (size_t)inputs * sizeof *place);
     sl_free(number);
     return st;
 }
@@ -268,25 +268,25 @@ static sl_status fail_rows(const reader *r, int64_t rows) {
                    (long long)r->infinite);
 }
 
-static bool same_row(const sl_table *t, int64_t a, int64_t b) {
-    bool same = t->y[a] == t->y[b];
-    for (int j = 0; j < t->inputs; j++) same = same && t->x[j][a] == t->x[j][b];
+static bool same_row(const sl_dataset *d, int64_t a, int64_t b) {
+    bool same = d->y[a] == d->y[b];
+    for (int j = 0; j < d->inputs; j++) same = same && d->x[j][a] == d->x[j][b];
     return same;
 }
 
 /* Counts the rows that are equal to an earlier one, by a table of hashes with open addressing. */
-static sl_status count_repeated(sl_table *t) {
+static sl_status count_repeated(int64_t *repeated, const sl_dataset *d) {
     size_t size = 16;
-    while (size < 2 * (size_t)t->rows) size *= 2;
+    while (size < 2 * (size_t)d->rows) size *= 2;
     int64_t *place = sl_calloc(size, sizeof *place); // row + 1; 0: free
     if (!place) return sl_fail_memory(size, sizeof *place, "hashes of rows");
-    for (int64_t i = 0; i < t->rows; i++) {
-        double row[SL_DATA_MAX_INPUTS + 1] = { t->y[i] + 0.0 }; // -0 equals 0, in bits too then
-        for (int j = 0; j < t->inputs; j++) row[1 + j] = t->x[j][i] + 0.0;
+    for (int64_t i = 0; i < d->rows; i++) {
+        double row[SL_DATA_MAX_INPUTS + 1] = { d->y[i] + 0.0 }; // -0 equals 0, in bits too then
+        for (int j = 0; j < d->inputs; j++) row[1 + j] = d->x[j][i] + 0.0;
         size_t at = sl_hash(row, sizeof row, 0) & (size - 1);
-        while (place[at] && !same_row(t, place[at] - 1, i)) at = (at + 1) & (size - 1);
+        while (place[at] && !same_row(d, place[at] - 1, i)) at = (at + 1) & (size - 1);
         if (place[at])
-            t->repeated++;
+            ++*repeated;
         else
             place[at] = i + 1;
     }
@@ -295,24 +295,30 @@ static sl_status count_repeated(sl_table *t) {
 }
 
 static sl_status copy_names(sl_table *t, const reader *r, const int *place) {
-    for (int j = 0; j <= t->inputs; j++) {
-        const bool input = j < t->inputs;
+    const int inputs = t->data.inputs;
+    const char **names = sl_arena_alloc(&t->arena, (size_t)inputs * sizeof *names);
+    if (!names) return sl_fail_memory((size_t)inputs, sizeof *names, "names of columns");
+    for (int j = 0; j <= inputs; j++) {
+        const bool input = j < inputs;
         sl_units *u = &t->units;
         sl_unit unit;
-        SL_TRY(sl_data__table_copy_name(input ? &t->names[j] : &t->target,
-                                        input ? &u->input_known[j] : &u->target_known, &unit,
-                                        r->of.csv, input ? r->of.column[place[j]] : r->of.target));
+        SL_TRY(sl_data__table_copy_name(
+            input ? &names[j] : &t->data.target, input ? &u->input_known[j] : &u->target_known,
+            &unit, &t->arena, r->of.csv, input ? r->of.column[place[j]] : r->of.target));
         *(input ? &u->input[j] : &u->target) = unit.dimension;
         *(input ? &u->input_factor[j] : &u->target_factor) = unit.factor;
     }
+    t->data.names = names;
     return SL_OK;
 }
 
-static sl_status copy_column(double **out, const reader *r, int place, const held *list,
-                             int64_t n) {
-    *out = sl_malloc_wide((size_t)n, sizeof **out);
-    if (!*out) return sl_fail_memory((size_t)n, sizeof **out, "a column");
-    for (int64_t i = 0; i < n; i++) (*out)[i] = r->value[list[i].slot * r->of.width + place];
+static sl_status copy_column(const double **out, sl_table *t, const reader *r, int place,
+                             const held *list) {
+    const int64_t n = t->data.rows;
+    double *v = sl_arena_alloc(&t->arena, (size_t)n * sizeof *v);
+    if (!v) return sl_fail_memory((size_t)n, sizeof *v, "a column");
+    for (int64_t i = 0; i < n; i++) v[i] = r->value[list[i].slot * r->of.width + place];
+    *out = v;
     return SL_OK;
 }
 
@@ -320,17 +326,18 @@ static sl_status finish(sl_table *t, reader *r) {
     sl_status st;
     int place[SL_DATA_MAX_INPUTS];
     held *list = NULL;
+    sl_dataset *d = &t->data;
     if (sl_io_csv_row(r->of.csv) == 0) return fail_rows(r, 0);
     SL_TRY(choose_inputs(place, t, r));
     list = sl_malloc((size_t)r->rows, sizeof *list);
     if (!list) SL_GO(sl_fail_memory((size_t)r->rows, sizeof *list, "rows"));
-    complete_rows(list, &t->rows, r, place, t->inputs);
-    if (t->rows < 2) SL_GO(fail_rows(r, t->rows));
+    complete_rows(list, &d->rows, r, place, d->inputs);
+    if (d->rows < 2) SL_GO(fail_rows(r, d->rows));
 
-    SL_GO(copy_column(&t->y, r, 0, list, t->rows));
-    if (r->of.first > 1) SL_GO(copy_column(&t->sigma, r, 1, list, t->rows));
-    t->sigma_absolute = r->of.o->sigma != NULL;
-    for (int j = 0; j < t->inputs; j++) SL_GO(copy_column(&t->x[j], r, place[j], list, t->rows));
+    SL_GO(copy_column(&d->y, t, r, 0, list));
+    if (r->of.first > 1) SL_GO(copy_column(&d->sigma, t, r, 1, list));
+    d->sigma_absolute = r->of.o->sigma != NULL;
+    for (int j = 0; j < d->inputs; j++) SL_GO(copy_column(&d->x[j], t, r, place[j], list));
     SL_GO(copy_names(t, r, place));
     t->columns = sl_io_csv_columns(r->of.csv);
     t->read = sl_io_csv_row(r->of.csv);
@@ -338,7 +345,7 @@ static sl_status finish(sl_table *t, reader *r) {
     t->infinite = r->infinite;
     t->weightless = r->weightless;
     t->text_columns = r->text_columns;
-    st = count_repeated(t);
+    st = count_repeated(&t->repeated, d);
 done:
     sl_free(list);
     return st;
@@ -383,12 +390,6 @@ done:
 }
 
 void sl_data_table_clear(sl_table *t) {
-    for (int j = 0; j < SL_DATA_MAX_INPUTS; j++) {
-        sl_free(t->x[j]);
-        sl_free(t->names[j]);
-    }
-    sl_free(t->y);
-    sl_free(t->sigma);
-    sl_free(t->target);
+    sl_arena_clear(&t->arena);
     *t = (sl_table){ 0 };
 }

@@ -211,8 +211,8 @@ sl_status sl_data__table_find_columns(columns *r) {
     return r->named ? find_inputs(r) : SL_OK;
 }
 
-sl_status sl_data__table_copy_name(char **out, bool *has_unit, sl_unit *unit, const sl_csv *csv,
-                                   int column) {
+sl_status sl_data__table_copy_name(const char **out, bool *has_unit, sl_unit *unit, sl_arena *a,
+                                   const sl_csv *csv, int column) {
     const char *name = sl_io_csv_name(csv, column);
     *unit = (sl_unit){ .factor = 1 };
     const size_t plain = plain_length(has_unit, unit, name);
@@ -224,9 +224,6 @@ sl_status sl_data__table_copy_name(char **out, bool *has_unit, sl_unit *unit, co
         const size_t length = plain_length(&any, &other, another);
         if (i != column && length == plain && memcmp(another, name, plain) == 0) n = strlen(name);
     }
-    *out = sl_malloc(n + 1, 1);
-    if (!*out) return sl_fail_memory(n + 1, 1, "a column's name");
-    memcpy(*out, name, n);
-    (*out)[n] = 0;
-    return SL_OK;
+    *out = sl_arena_text(a, name, n);
+    return *out ? SL_OK : sl_fail_memory(n + 1, 1, "a column's name");
 }

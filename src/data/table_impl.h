@@ -26,10 +26,10 @@ typedef struct sl_table__columns {
 SL_NODISCARD sl_status sl_data__table_find_columns(sl_table__columns *c);
 /* Text from a file, for a message: not too long, and not cut inside a character. */
 const char *sl_data__table_shorten(char buffer[SL_TABLE__SHOWN + 4], const char *text);
-/* *out := a column's name, allocated, without its unit if no other column is called so. *unit: of no
+/* *out := a column's name, in a, without its unit if no other column is called so. *unit: of no
  * dimension where there is none. */
-SL_NODISCARD sl_status sl_data__table_copy_name(char **out, bool *has_unit, sl_unit *unit,
-                                           const sl_csv *csv, int column);
+SL_NODISCARD sl_status sl_data__table_copy_name(const char **out, bool *has_unit, sl_unit *unit,
+                                           sl_arena *a, const sl_csv *csv, int column);
 
 /* Numbers of a table, row after row: row i of column j is value[i * width + j]. NaN or an infinity
  * where there is none. */

@@ -254,21 +254,21 @@ done:
     return st;
 }
 
-/* ---------------------------------------------------------------- of a problem -------------- */
+/* ---------------------------------------------------------------- of a data set ------------- */
 
-sl_status sl_data_problem_choose(int *column, double *explained, const sl_problem *p, int k,
-                                 uint64_t seed) {
-    const int width = p->inputs + 1;
-    double *value = sl_malloc((size_t)p->rows * (size_t)width, sizeof *value);
+sl_status sl_data_choose_inputs(int *column, double *explained, const sl_dataset *d, int k,
+                                uint64_t seed) {
+    const int width = d->inputs + 1;
+    double *value = sl_malloc((size_t)d->rows * (size_t)width, sizeof *value);
     int number[SL_DATA_MAX_INPUTS];
-    if (!value) return sl_fail_memory((size_t)p->rows, (size_t)width * sizeof *value, "columns");
-    for (int64_t i = 0; i < p->rows; i++) {
-        value[i * width] = p->y[i];
-        for (int c = 0; c < p->inputs; c++) value[i * width + c + 1] = p->x[c][i];
+    if (!value) return sl_fail_memory((size_t)d->rows, (size_t)width * sizeof *value, "columns");
+    for (int64_t i = 0; i < d->rows; i++) {
+        value[i * width] = d->y[i];
+        for (int c = 0; c < d->inputs; c++) value[i * width + c + 1] = d->x[c][i];
     }
-    for (int c = 0; c < p->inputs; c++) number[c] = c + 1;
-    const sl_table__block b = { value, width, p->rows };
-    sl_status st = sl_data__table_pick(column, explained, &b, 0, number, p->inputs, k, seed);
+    for (int c = 0; c < d->inputs; c++) number[c] = c + 1;
+    const sl_table__block b = { value, width, d->rows };
+    sl_status st = sl_data__table_pick(column, explained, &b, 0, number, d->inputs, k, seed);
     sl_free(value);
     return st;
 }

@@ -10,13 +10,13 @@ sl_status sl_discover_candidate_print(sl_str *s, const sl_candidate *c, sl_forma
 }
 
 sl_status sl_discover_candidate_eval(double *y, sl_arena *scratch, const sl_candidate *c,
-                                     const sl_problem *p) {
+                                     const sl_dataset *p) {
     SL_ASSERT(c->expr);
     return sl_expr_eval(y, scratch, c->expr, p->x, p->rows, c->value);
 }
 
 sl_status sl_discover__score(double *r2, sl_arena *scratch, const sl_node *e, const double *value,
-                             const sl_problem *p) {
+                             const sl_dataset *p) {
     const size_t mark = sl_arena_mark(scratch), n = (size_t)p->rows;
     double *y = sl_arena_alloc(scratch, n * sizeof *y);
     if (!y) return sl_fail_memory(n, sizeof *y, "values");

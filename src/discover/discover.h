@@ -70,52 +70,18 @@ enum { SL_DISCOVER_BOTH, SL_DISCOVER_EXHAUSTIVE, SL_DISCOVER_MODEL };
  * and the more probable one comes first. */
 enum { SL_RANK_BITS, SL_RANK_SIMPLE, SL_RANK_R2 };
 
-/* The knobs; the two commands differ in six defaults.
- *    field    option    kind    default    as text    choices    min    max    shown    help */
-#define SL_DISCOVER_ROWS(X, search_, search_text, refine_, refine_text, grammar_, grammar_text,    \
-                         scale_, scale_text, baseline_, baseline_text, rank_, rank_text)           \
-    X(search, "search", CHOICE, search_, search_text, "both|exhaustive|model", 0, 0, "WHO",        \
-      "who proposes formulas: exhaustive: the search alone; model: a model's samples alone; both:" \
-      " the search, and the model where the search finds nothing within the noise")                \
-    X(effort, "effort", CHOICE, SL_EFFORT_NORMAL, "normal", "low|normal|high", 0, 0, "LEVEL",      \
-      "how much work: steps of the search, samples, candidates to refine, steps of a fit")         \
-    X(samples, "samples", INT, 0, "0", NULL, 0, 1e6, "N",                                          \
-      "samples from the model, over all bags; 0: as the effort says (32, 128, 1024)")              \
-    X(refine, "refine", INT, refine_, refine_text, NULL, -1, 1e6, "N",                             \
-      "candidates whose constants are fitted; -1: as the effort says (8, 32, 128); 0: none")       \
-    X(bags, "bags", INT, 0, "0", NULL, 0, 1000, "N",                                               \
-      "sets of rows shown to the model; 0: one, up to 8 where there are more rows than it takes")  \
-    X(grammar, "grammar", CHOICE, grammar_, grammar_text, "off|on", 0, 0, "SWITCH",                \
-      "draw only tokens that can still become an expression")                                      \
-    X(scale, "scale", CHOICE, scale_, scale_text, "raw|unit|both", 0, 0, "HOW",                    \
-      "inputs as they are, or brought to mean 0 and variance 1 for the model, or half of the"      \
-      " samples each")                                                                             \
-    X(baseline, "baseline", CHOICE, baseline_, baseline_text, "off|on", 0, 0, "SWITCH",            \
-      "candidates that need no model: a constant, each input, the best linear formula")            \
-    X(rank, "rank", CHOICE, rank_, rank_text, "bits|simple|r2", 0, 0, "RULE",                      \
-      "which formula is the best: bits: the least description length; simple: of those within"     \
-      " 1e-12 of the highest R2 the simplest; r2: the highest R2, of equal ones the more probable") \
-    X(holdout, "holdout", REAL, 0, "0", NULL, 0, 0.9, "PART",                                      \
-      "part of the rows that is kept from model and fit, to judge the formulas by")
-
-#define SL_DISCOVER_TABLE(X) \
-    SL_DISCOVER_ROWS(X, SL_DISCOVER_BOTH, "both", -1, "-1", 1, "on", SL_SCALE_BOTH, "both", 1, "on", \
-                     SL_RANK_BITS, "bits")
-/* The paper's way: what the model says, as it says it. */
-#define SL_DISCOVER_PAPER_TABLE(X) \
-    SL_DISCOVER_ROWS(X, SL_DISCOVER_MODEL, "model", 0, "0", 0, "off", SL_SCALE_RAW, "raw", 0, "off", \
-                     SL_RANK_R2, "r2")
-
+/* Options, described by sl_discover_table (options.c) up to holdout. */
 typedef struct sl_discover_options {
-#define SL_DISCOVER_INT(field) int64_t field;
-#define SL_DISCOVER_REAL(field) double field;
-#define SL_DISCOVER_CHOICE(field) int field;
-#define X(field, option, kind, ...) SL_DISCOVER_##kind(field)
-    SL_DISCOVER_TABLE(X)
-#undef X
-#undef SL_DISCOVER_INT
-#undef SL_DISCOVER_REAL
-#undef SL_DISCOVER_CHOICE
+    int search;      // SL_DISCOVER_*
+    int effort;      // SL_EFFORT_*
+    int64_t samples; // from the model, over all bags; 0: by effort
+    int64_t refine;  // candidates whose constants are fitted; -1: by effort
+    int64_t bags;    // row subsets shown to the model; 0: by the number of rows
+    int grammar;     // not 0: only tokens that can still become an expression
+    int scale;       // SL_SCALE_*
+    int baseline;    // not 0: candidates that need no model
+    int rank;        // SL_RANK_*
+    double holdout;  // part of the rows that neither model nor fit reads
     sl_infer_options infer; // its seed, problem and grammar are taken from here
     sl_search_options exhaustive; // its effort, deadline, progress and hints are; ops and max_size
                                   // hold for all candidates
@@ -128,13 +94,11 @@ typedef struct sl_discover_options {
     const sl_proposer *proposer; // samples are its and not the model's; NULL: the model's
 } sl_discover_options;
 
-#define SL_DISCOVER__VALUE(field, option, kind, value, ...) .field = value,
-#define SL_DISCOVER_OPTIONS_INIT \
-    { SL_DISCOVER_TABLE(SL_DISCOVER__VALUE) .infer = SL_INFER_OPTIONS_INIT, \
-      .exhaustive = SL_SEARCH_OPTIONS_INIT }
-#define SL_DISCOVER_PAPER_OPTIONS_INIT \
-    { SL_DISCOVER_PAPER_TABLE(SL_DISCOVER__VALUE) .infer = SL_INFER_OPTIONS_INIT, \
-      .exhaustive = SL_SEARCH_OPTIONS_INIT }
+extern const sl_option_table sl_discover_table;
+sl_discover_options sl_discover_defaults(void);
+/* The paper's way: the model's samples, unmodified. */
+extern const sl_option_preset sl_discover_paper[];
+sl_discover_options sl_discover_paper_defaults(void);
 
 SL_NODISCARD sl_status sl_discover_options_check(const sl_discover_options *o);
 
@@ -258,7 +222,7 @@ typedef int (*sl_discover_progress)(const char *what, double done, double total,
  * the model that the options open, or there are none. A model that takes fewer inputs than there are is
  * shown those that explain most. Free *out also after a cut. */
 SL_NODISCARD sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *pool,
-                                       const sl_problem *p, const sl_discover_options *o,
+                                       const sl_dataset *p, const sl_discover_options *o,
                                        sl_discover_progress progress, void *payload);
 void sl_discover_free(sl_discovery *d);
 
@@ -267,7 +231,7 @@ SL_NODISCARD sl_status sl_discover_candidate_print(sl_str *s, const sl_candidate
                                                    sl_format format, const sl_names *names);
 /* y[i] of all rows of p; NaN where it is not real. */
 SL_NODISCARD sl_status sl_discover_candidate_eval(double *y, sl_arena *scratch,
-                                                  const sl_candidate *c, const sl_problem *p);
+                                                  const sl_candidate *c, const sl_dataset *p);
 
 /* Digits of constant k that its standard error leaves room for, two of those of the error included,
  * so that what is cut off is noise; `most` at most, and without an error. */
@@ -276,11 +240,10 @@ int sl_discover_candidate_digits(const sl_candidate *c, int k, int most);
 /* Rows that rounded formulas are tried on: a few of all, those that were fitted, those held out. */
 typedef struct sl_rounding {
     int n;
-    sl_problem rows[3];
-    const double *columns[3][SL_DATA_MAX_INPUTS];
+    sl_dataset rows[3];
 } sl_rounding;
 /* p is the problem of the discovery, and must live as long. */
-SL_NODISCARD sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, const sl_problem *p,
+SL_NODISCARD sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, const sl_dataset *p,
                                         const sl_discovery *d);
 /* *out := c with constants rounded for people to read, in a: to the digits that their errors leave,
  * six at most, and then as many more as it takes for the formula to be real in every row where c is

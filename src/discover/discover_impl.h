@@ -42,23 +42,19 @@ bool sl_discover__stop(sl_discover__control *c, bool report);
 
 /* The rows to fit and those held out. Without a holdout the first is the caller's own. */
 typedef struct sl_discover__rows {
-    sl_problem fit, held;
-    const double *columns[2][SL_DATA_MAX_INPUTS];
-    double mean[SL_DATA_MAX_INPUTS], deviation[SL_DATA_MAX_INPUTS]; // of the inputs to fit
+    sl_dataset fit, held;
+    sl_standard standard; // of the inputs to fit
     int shown, column[SL_DATA_MAX_INPUTS]; // inputs that the model is shown: how many, which
     bool constant; // y is
     const bool *fitted; // by row: is it among those to fit? NULL: all are
 } sl_discover__rows;
 SL_NODISCARD sl_status sl_discover__rows_make(sl_discover__rows *out, sl_arena *a,
-                                              const sl_problem *p, const sl_discover_options *o);
-/* What brings input c to variance 1. A constant one has no deviation: it is moved to 0 and left so. */
-double sl_discover__scale(const sl_discover__rows *r, int c);
+                                              const sl_dataset *p, const sl_discover_options *o);
 
 /* What the model is shown at once, and the samples it is asked for. */
 typedef struct sl_discover__bag {
     bool unit; // inputs brought to mean 0 and variance 1
-    sl_infer_data data;
-    const double *x[SL_DATA_MAX_INPUTS];
+    sl_dataset data;
     int64_t first, count; // samples
 } sl_discover__bag;
 /* *bags := *n bags for all samples, in a. points: rows that the model takes. */
@@ -139,7 +135,7 @@ SL_NODISCARD sl_status sl_discover__copy(const double **out, sl_arena *a, const 
 
 /* r2 := of the candidate's expression on these rows. */
 SL_NODISCARD sl_status sl_discover__score(double *r2, sl_arena *scratch, const sl_node *e,
-                                          const double *value, const sl_problem *p);
+                                          const double *value, const sl_dataset *p);
 
 /* What an effort is worth. */
 typedef struct sl_discover__budget {

@@ -64,9 +64,9 @@ static sl_status to_raw_inputs(sl_discover__work *w, sl_arena *a, const sl_disco
     double given[2 * SL_DATA_MAX_INPUTS], *value;
     for (int v = 0; v < r->shown; v++) {
         const int column = r->column[v];
-        const double scale = sl_discover__scale(r, column);
+        const double scale = r->standard.factor[column];
         given[2 * v] = scale;
-        given[2 * v + 1] = -r->mean[column] * scale;
+        given[2 * v + 1] = -r->standard.mean[column] * scale;
         const sl_node *factors[2] = { sl_expr_par(a, 2 * v + 1), sl_expr_var(a, column + 1) };
         if (!factors[0] || !factors[1]) return sl_fail_memory(1, sizeof **factors, "inputs");
         const sl_node *terms[2] = { sl_expr_nary(a, SL_OP_MUL, factors, 2),
@@ -283,7 +283,7 @@ static sl_status add_baseline(sl_discover__pool *p, const sl_node *e, const doub
 
 /* c1 + c2 x1 + c3 x2 by least squares. */
 static sl_status add_linear(sl_discover__pool *p) {
-    const sl_problem *d = &p->rows.fit;
+    const sl_dataset *d = &p->rows.fit;
     sl_arena *a = p->arena;
     const int n = d->inputs + 1;
     if (d->inputs > 3 && d->rows <= n) return SL_OK; // it would fit anything
@@ -313,7 +313,7 @@ static sl_status add_linear(sl_discover__pool *p) {
 }
 
 sl_status sl_discover__take_baselines(sl_discover__pool *p) {
-    const sl_problem *d = &p->rows.fit;
+    const sl_dataset *d = &p->rows.fit;
     const int64_t first = p->count;
     double *mean = sl_arena_alloc(p->arena, sizeof *mean);
     if (!mean) return sl_fail_memory(1, sizeof *mean, "candidates");

@@ -94,22 +94,19 @@ static sl_status renew_forms(sl_discover__pool *p) {
 
 /* Rows that formulas are compared in: all, or a thousand spread over them. */
 typedef struct view {
-    sl_problem rows;
-    const double *x[SL_DATA_MAX_INPUTS];
+    sl_dataset rows;
     double *u, *v;  // values of two
     double largest; // |y|
 } view;
 
 enum { COMPARED = 1000, CLOSEST = 64 }; // rows; candidates above it in the list
 
-static sl_status view_make(view *w, sl_arena *a, const sl_problem *p) {
+static sl_status view_make(view *w, sl_arena *a, const sl_dataset *p) {
     const int64_t n = SL_MIN(p->rows, COMPARED);
     *w = (view){ .u = sl_arena_alloc(a, 2 * (size_t)n * sizeof *w->u) };
-    int64_t *pick = sl_arena_alloc(a, (size_t)n * sizeof *pick);
-    if (!w->u || !pick) return sl_fail_memory(2 * (size_t)n, sizeof *w->u, "values");
+    if (!w->u) return sl_fail_memory(2 * (size_t)n, sizeof *w->u, "values");
     w->v = w->u + n;
-    for (int64_t i = 0; i < n; i++) pick[i] = i * p->rows / n;
-    SL_TRY(sl_data_problem_pick(&w->rows, w->x, a, p, pick, n));
+    SL_TRY(sl_data_pick_evenly(&w->rows, a, p, n));
     for (int64_t i = 0; i < n; i++) w->largest = fmax(w->largest, fabs(w->rows.y[i]));
     return SL_OK;
 }

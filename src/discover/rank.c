@@ -22,7 +22,7 @@ sl_fit sl_discover__fit_of(const sl_candidate *c) {
 }
 
 static sl_status measure_error(double *rms, sl_arena *scratch, const sl_candidate *c,
-                               const sl_problem *p) {
+                               const sl_dataset *p) {
     const size_t mark = sl_arena_mark(scratch), n = (size_t)p->rows;
     double *y = sl_arena_alloc(scratch, n * sizeof *y), largest = 0, squares = 0;
     if (!y) return sl_fail_memory(n, sizeof *y, "values");

@@ -27,56 +27,40 @@ int sl_discover_candidate_digits(const sl_candidate *c, int k, int most) {
 
 /* ---------------------------------------------------------------- rows ---------------------- */
 
-/* The rows of p that `pick` names, if there are any. */
-static sl_status add_rows(sl_rounding *r, sl_arena *a, const sl_problem *p, const int64_t *pick,
-                          int64_t n) {
-    if (n == 0) return SL_OK;
-    const int k = r->n++;
-    return sl_data_problem_pick(&r->rows[k], r->columns[k], a, p, pick, n);
-}
-
-static void add_all(sl_rounding *r, const sl_problem *p) {
-    const int k = r->n++;
-    for (int c = 0; c < p->inputs; c++) r->columns[k][c] = p->x[c];
-    r->rows[k] = *p;
-    r->rows[k].x = r->columns[k];
-}
-
-/* Picks rows that are fitted, or those that are not; answers how many. */
-static int64_t pick_rows(int64_t *pick, const bool *fitted, bool which, int64_t rows) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < rows; i++)
+/* The rows of p that are fitted, or those that are not, if there are any. */
+static sl_status add_rows(sl_rounding *r, sl_arena *a, const sl_dataset *p, const bool *fitted,
+                          bool which) {
+    int64_t *pick = sl_arena_alloc(a, (size_t)p->rows * sizeof *pick), n = 0;
+    if (!pick) return sl_fail_memory((size_t)p->rows, sizeof *pick, "rows to try formulas on");
+    for (int64_t i = 0; i < p->rows; i++)
         if (fitted[i] == which) pick[n++] = i;
-    return n;
+    return n ? sl_data_pick_rows(&r->rows[r->n++], a, p, pick, n) : SL_OK;
 }
 
-sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, const sl_problem *p,
+sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, const sl_dataset *p,
                                     const sl_discovery *d) {
     *out = (sl_rounding){ .n = 0 };
-    int64_t *pick = sl_arena_alloc(a, (size_t)p->rows * sizeof *pick);
-    if (!pick) return sl_fail_memory((size_t)p->rows, sizeof *pick, "rows to try formulas on");
     // a few come first: most of what is rounded too far shows there, and a table of all candidates
     // must not take long
-    if (p->rows > 2 * FIRST_ROWS) {
-        for (int64_t i = 0; i < FIRST_ROWS; i++) pick[i] = i * p->rows / FIRST_ROWS;
-        SL_TRY(add_rows(out, a, p, pick, FIRST_ROWS));
+    if (p->rows > 2 * FIRST_ROWS)
+        SL_TRY(sl_data_pick_evenly(&out->rows[out->n++], a, p, FIRST_ROWS));
+    if (d->fitted) {
+        SL_TRY(add_rows(out, a, p, d->fitted, true));
+        return add_rows(out, a, p, d->fitted, false);
     }
-    if (!d->fitted) {
-        add_all(out, p);
-        return SL_OK;
-    }
-    SL_TRY(add_rows(out, a, p, pick, pick_rows(pick, d->fitted, true, p->rows)));
-    return add_rows(out, a, p, pick, pick_rows(pick, d->fitted, false, p->rows));
+    out->rows[out->n++] = *p;
+    return SL_OK;
 }
 
 /* ---------------------------------------------------------------- trying -------------------- */
 
 /* *out := is `shown` real where c is, and does it explain those rows as well? */
 static sl_status holds(bool *out, sl_arena *a, const sl_candidate *shown, const sl_candidate *c,
-                       const sl_problem *p) {
+                       const sl_dataset *p) {
     const size_t mark = sl_arena_mark(a), n = (size_t)p->rows;
-    double *y = sl_arena_alloc(a, 3 * n * sizeof *y), *rounded = y + n, *exact = rounded + n;
+    double *y = sl_arena_alloc(a, 3 * n * sizeof *y);
     if (!y) return sl_fail_memory(3 * n, sizeof *y, "values of a formula");
+    double *rounded = y + n, *exact = rounded + n;
     SL_TRY(sl_discover_candidate_eval(rounded, a, shown, p));
     SL_TRY(sl_discover_candidate_eval(exact, a, c, p));
     int64_t kept = 0;

@@ -197,7 +197,7 @@ static sl_status show_inputs(sl_discover__pool *p, int takes) {
     sl_discover__rows *r = &p->rows;
     double explained;
     if (r->fit.inputs <= takes) return SL_OK;
-    SL_TRY(sl_data_problem_choose(r->column, &explained, &r->fit, takes, p->o->seed));
+    SL_TRY(sl_data_choose_inputs(r->column, &explained, &r->fit, takes, p->o->seed));
     r->shown = takes;
     return SL_OK;
 }
@@ -225,7 +225,7 @@ static sl_status ask_model(sl_discovery *d, sl_discover__pool *p, const sl_infer
 
 /* ---------------------------------------------------------------- the call ------------------ */
 
-static sl_status check(const sl_infer *model, const sl_problem *p, const sl_discover_options *o) {
+static sl_status check(const sl_infer *model, const sl_dataset *p, const sl_discover_options *o) {
     SL_TRY(sl_discover_options_check(o));
     if (p->rows < 2)
         return sl_fail(SL_EINVAL, "%s: a formula needs at least two",
@@ -244,7 +244,7 @@ static sl_status check(const sl_infer *model, const sl_problem *p, const sl_disc
 }
 
 static sl_status pool_init(sl_discover__pool *p, sl_discovery *d, sl_pool *threads,
-                           const sl_problem *problem, const sl_discover_options *o) {
+                           const sl_dataset *problem, const sl_discover_options *o) {
     p->arena = &d->arena;
     p->o = o;
     p->threads = threads;
@@ -317,7 +317,7 @@ static sl_cut cut_of(sl_discover__control *c) {
 }
 
 static sl_status discover(sl_discovery *d, sl_discover__pool *p, const sl_infer *model,
-                          sl_pool *threads, const sl_problem *problem,
+                          sl_pool *threads, const sl_dataset *problem,
                           const sl_discover_options *o) {
     SL_TRY(pool_init(p, d, threads, problem, o));
     SL_TRY(propose(d, p, model));
@@ -333,7 +333,7 @@ static sl_status discover(sl_discovery *d, sl_discover__pool *p, const sl_infer 
 }
 
 sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *pool,
-                          const sl_problem *problem, const sl_discover_options *o,
+                          const sl_dataset *problem, const sl_discover_options *o,
                           sl_discover_progress progress, void *payload) {
     SL_TRY(check(model, problem, o));
     sl_discovery *d = sl_calloc(1, sizeof *d);

@@ -39,9 +39,9 @@ enum { STREAM_BLIND = 0xe7a1b1, ATTEMPTS = 64 };
 static bool name_columns(int *name, const sl_pair *pair, int inputs, int variables) {
     const uint64_t used = sl_expr_variables(pair->expr);
     int count = 0;
-    for (int c = 0; c < pair->columns; c++) count += (int)(used >> c & 1);
+    for (int c = 0; c < pair->data.inputs; c++) count += (int)(used >> c & 1);
     const bool fits = count <= inputs, all = inputs >= variables;
-    for (int c = 0, next = 1; c < pair->columns; c++)
+    for (int c = 0, next = 1; c < pair->data.inputs; c++)
         name[c] = all || !fits ? pair->column[c] : used >> c & 1 ? next++ : 0;
     return fits;
 }

@@ -59,7 +59,7 @@ static sl_truth agree_at(const contest *c, const long double *x) {
 }
 
 /* *yes := points that say yes, of *asked, evenly taken; false where one says no. */
-static bool agree(int64_t *yes, int64_t *asked, const contest *c, const sl_problem *points) {
+static bool agree(int64_t *yes, int64_t *asked, const contest *c, const sl_dataset *points) {
     long double x[SL_DATA_MAX_INPUTS];
     const int64_t n = *asked = SL_MIN(points->rows, MOST);
     *yes = 0;
@@ -76,7 +76,7 @@ static bool agree(int64_t *yes, int64_t *asked, const contest *c, const sl_probl
 static sl_status compare_values(bool *out, sl_arena *scratch, const contest *c, int params,
                                 const sl_eval_problem *p) {
     int64_t own, rows, fresh, points;
-    sl_problem more = p->fresh;
+    sl_dataset more = p->fresh;
     *out = false;
     if (!agree(&own, &rows, c, &p->data)) return SL_OK;
     if (more.rows == 0) SL_TRY(sl_eval__around(&more, scratch, p->truth, &p->data));

@@ -45,10 +45,9 @@ typedef struct sl_eval_problem {
     const sl_node *truth;   // tidy; NULL if unknown
     const sl_token *tokens; // of the truth as training writes it; NULL if it has none
     int n_tokens;
-    sl_problem data;
+    sl_dataset data;
     const double *y_true;   // data's y without the errors that were added here; NULL: none were
-    sl_names names;         // of inputs; names NULL: x1, x2, ...
-    sl_problem fresh;       // further points of the same kind, with the truth's y; 0 rows if none
+    sl_dataset fresh;       // further points of the same kind, with the truth's y; 0 rows if none
     int depth;              // of the base expression; -1 if unknown
     int constants;          // numbers in the truth; -1
 } sl_eval_problem;

@@ -15,21 +15,20 @@ enum {
 typedef struct sl_eval__box {
     int inputs;
     double lo[SL_DATA_MAX_INPUTS], hi[SL_DATA_MAX_INPUTS];
+    const char *const *names; // of the inputs; NULL: x1, x2, ...
 } sl_eval__box;
 
-/* *box, *names := what "m:1:5 v:0:2" says, names in a. SL_EFORMAT: place in the text, from 1, and
- * reason. */
-SL_NODISCARD sl_status sl_eval__ranges_read(sl_eval__box *box, sl_names *names, sl_arena *a,
-                                            const char *text);
+/* *box := what "m:1:5 v:0:2" says, names in a. SL_EFORMAT: place in the text, from 1; reason. */
+SL_NODISCARD sl_status sl_eval__ranges_read(sl_eval__box *box, sl_arena *a, const char *text);
 
 /* *out := n points of the box where e is real and of a size that can be squared, with its values,
  * in a; fewer where such points are rare, as few as 0 rows. */
-SL_NODISCARD sl_status sl_eval__draw(sl_problem *out, sl_arena *a, const sl_node *e,
+SL_NODISCARD sl_status sl_eval__draw(sl_dataset *out, sl_arena *a, const sl_node *e,
                                      const sl_eval__box *box, int64_t n, sl_rng *rng);
 
 /* *out := points of the truth in the smallest box around the problem's x; the same each time. */
-SL_NODISCARD sl_status sl_eval__around(sl_problem *out, sl_arena *a, const sl_node *truth,
-                                       const sl_problem *data);
+SL_NODISCARD sl_status sl_eval__around(sl_dataset *out, sl_arena *a, const sl_node *truth,
+                                       const sl_dataset *data);
 
 /* ---------------------------------------------------------------- problems in memory -------- */
 

@@ -69,12 +69,11 @@ static sl_status read_number(double *out, const reader *r, const sl_cell *cells,
     return kind == SL_CELL_NUMBER ? SL_OK : bad(r, column_name[which], "is not a number");
 }
 
-static sl_status read_named(layout *out, sl_names *names, const reader *r, const sl_cell *cells) {
+static sl_status read_named(layout *out, const reader *r, const sl_cell *cells) {
     const sl_cell *cell = &cells[r->column[VARIABLES]];
     if (strlen(cell->text) != cell->n) return bad(r, "variables", "holds a NUL byte");
     out->rows = r->o->rows > 0 ? r->o->rows : ROWS;
-    return placed(r, "variables,",
-                  sl_eval__ranges_read(&out->box, names, &r->held->arena, cell->text));
+    return placed(r, "variables,", sl_eval__ranges_read(&out->box, &r->held->arena, cell->text));
 }
 
 /* The number of variables is the formula's. */
@@ -97,10 +96,12 @@ static sl_status read_common(layout *out, const reader *r, const sl_cell *cells)
 
 /* ---------------------------------------------------------------- one formula --------------- */
 
-static sl_status read_formula(sl_eval_problem *p, const reader *r, const sl_cell *cell) {
+static sl_status read_formula(sl_eval_problem *p, const reader *r, const sl_eval__box *box,
+                              const sl_cell *cell) {
+    const sl_names names = { box->names, box->inputs };
     SL_TRY(placed(r, "formula,",
                   sl_expr_parse(&p->truth, &r->held->arena, SL_FORMAT_INFIX, cell->text, cell->n,
-                                p->names.names ? &p->names : NULL, NULL)));
+                                box->names ? &names : NULL, NULL)));
     return sl_expr_max_par(p->truth) ? bad(r, "formula", "has a constant without a value") : SL_OK;
 }
 
@@ -114,7 +115,7 @@ static sl_status read_name(const char **out, const reader *r, const sl_cell *cel
 }
 
 /* n points in the range, named by the row and by what they are for. */
-static sl_status draw(sl_problem *out, const reader *r, const sl_eval_problem *p,
+static sl_status draw(sl_dataset *out, const reader *r, const sl_eval_problem *p,
                       const layout *from, int64_t n, uint32_t stream) {
     sl_rng rng;
     sl_rng_init(&rng, r->o->seed, stream, (uint64_t)sl_io_csv_row(r->csv));
@@ -126,9 +127,9 @@ static sl_status read_row(reader *r, const sl_cell *cells) {
     sl_arena *a = &r->held->arena;
     const size_t mark = sl_arena_mark(a);
     layout from = { 0 };
-    SL_TRY(named(r) ? read_named(&from, &p.names, r, cells) : read_common(&from, r, cells));
+    SL_TRY(named(r) ? read_named(&from, r, cells) : read_common(&from, r, cells));
     SL_TRY(read_name(&p.id, r, &cells[r->column[NAME]]));
-    SL_TRY(read_formula(&p, r, &cells[r->column[FORMULA]]));
+    SL_TRY(read_formula(&p, r, &from.box, &cells[r->column[FORMULA]]));
     if (!named(r)) from.box.inputs = SL_MAX(1, sl_expr_max_var(p.truth));
 
     bool usable = from.box.inputs <= r->o->variables;

@@ -27,7 +27,7 @@ sl_verdict sl_eval_verdict_find(const char *name) {
 /* R2 as it can be written down and read again: one below all doubles is the least of them. */
 static double in_range(double r2) { return r2 < -DBL_MAX ? -DBL_MAX : r2; }
 
-static sl_status r2_on(double *out, sl_arena *scratch, const sl_candidate *c, const sl_problem *p) {
+static sl_status r2_on(double *out, sl_arena *scratch, const sl_candidate *c, const sl_dataset *p) {
     const size_t mark = sl_arena_mark(scratch);
     double *y = sl_arena_alloc(scratch, (size_t)p->rows * sizeof *y);
     if (!y) return sl_fail_memory((size_t)p->rows, sizeof *y, "values");
@@ -38,9 +38,10 @@ static sl_status r2_on(double *out, sl_arena *scratch, const sl_candidate *c, co
 }
 
 static sl_status print(const char **out, sl_arena *a, const sl_candidate *c, sl_format format,
-                       const sl_names *names) {
+                       const sl_dataset *d) {
+    const sl_names names = { d->names, d->inputs };
     sl_str s = { 0 };
-    sl_status st = sl_discover_candidate_print(&s, c, format, names->names ? names : NULL);
+    sl_status st = sl_discover_candidate_print(&s, c, format, d->names ? &names : NULL);
     if (st == SL_OK) st = sl_eval__text(out, a, sl_str_text(&s));
     sl_str_clear(&s);
     return st;
@@ -49,20 +50,10 @@ static sl_status print(const char **out, sl_arena *a, const sl_candidate *c, sl_
 /* -log p of the truth, given as many rows as the model was trained on, evenly taken. */
 static sl_status measure_loss(double *out, sl_arena *scratch, const sl_infer *model,
                               const sl_eval_problem *p) {
-    const sl_problem *all = &p->data;
-    const int D = all->inputs;
-    const int64_t n = SL_MIN(all->rows, (int64_t)sl_infer_about(model)->points);
-    const double *column[SL_DATA_MAX_INPUTS];
+    const int64_t n = SL_MIN(p->data.rows, (int64_t)sl_infer_about(model)->points);
     const size_t mark = sl_arena_mark(scratch);
-    double *taken = sl_arena_alloc(scratch, (size_t)(n * (D + 1)) * sizeof *taken);
-    if (!taken) return sl_fail_memory((size_t)(n * (D + 1)), sizeof *taken, "rows");
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t row = i * all->rows / n;
-        for (int v = 0; v < D; v++) taken[v * n + i] = all->x[v][row];
-        taken[D * n + i] = all->y[row];
-    }
-    for (int v = 0; v < D; v++) column[v] = taken + v * n;
-    const sl_infer_data d = { D, (int)n, column, taken + D * n };
+    sl_dataset d;
+    SL_TRY(sl_data_pick_evenly(&d, scratch, &p->data, n));
     sl_status st = sl_infer_loss(out, model, &d, p->tokens, p->n_tokens);
     sl_arena_rewind(scratch, mark);
     if (st == SL_OK && !isfinite(*out)) *out = NAN;
@@ -118,8 +109,8 @@ static sl_status judge_best(sl_judgement *j, sl_arena *a, const sl_discovery *d,
     const sl_candidate *best = &d->candidate[0];
     SL_TRY(r2_on(&j->r2, a, best, &p->data));
     if (p->fresh.rows > 0) SL_TRY(r2_on(&j->r2_fresh, a, best, &p->fresh));
-    SL_TRY(print(&j->expr, a, best, SL_FORMAT_PYTHON, &p->names));
-    SL_TRY(print(&j->latex, a, best, SL_FORMAT_LATEX, &p->names));
+    SL_TRY(print(&j->expr, a, best, SL_FORMAT_PYTHON, &p->data));
+    SL_TRY(print(&j->latex, a, best, SL_FORMAT_LATEX, &p->data));
     j->answered = best->seconds;
     j->claimed = best->exact;
     if (best->method) SL_TRY(sl_eval__text(&j->method, a, best->method));

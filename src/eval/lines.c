@@ -53,11 +53,8 @@ static sl_status read_line(reader *r, const char *line, size_t n) {
         SL_TRY(sl_eval__text(&p.id, a, id));
         p.id_whole = true;
     }
-    const double **x = sl_arena_alloc(a, (size_t)g.columns * sizeof *x);
-    if (!x) return sl_fail_memory((size_t)g.columns, sizeof *x, "columns");
-    memcpy(x, g.x, (size_t)g.columns * sizeof *x);
-    p.data = (sl_problem){ .inputs = g.columns, .rows = g.points, .x = x, .y = g.y };
-    p.fresh = (sl_problem){ .inputs = g.columns };
+    p.data = g.data;
+    p.fresh = (sl_dataset){ .inputs = g.data.inputs };
     if (g.expr) SL_TRY(sl_eval__around(&p.fresh, a, g.expr, &p.data));
     SL_TRY(note_line(r));
     return sl_eval__held_add(r->held, &p);

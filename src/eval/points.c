@@ -17,20 +17,19 @@ static double between(double lo, double hi, double u) {
     return fmin(fmax(lo * (1 - u) + hi * u, lo), hi); // hi - lo may be no double
 }
 
-sl_status sl_eval__draw(sl_problem *out, sl_arena *a, const sl_node *e, const sl_eval__box *box,
+sl_status sl_eval__draw(sl_dataset *out, sl_arena *a, const sl_node *e, const sl_eval__box *box,
                         int64_t n, sl_rng *rng) {
     const int D = box->inputs;
     SL_ASSERT(D >= 1 && D <= SL_DATA_MAX_INPUTS && sl_expr_max_var(e) <= D);
-    double **x = sl_arena_alloc(a, (size_t)D * sizeof *x);
     double *kept = sl_arena_alloc(a, (size_t)n * (size_t)(D + 1) * sizeof *kept);
     const size_t mark = sl_arena_mark(a);
     double *drawn = sl_arena_alloc(a, (size_t)BLOCK * (size_t)(D + 1) * sizeof *drawn);
-    if (!x || !kept || !drawn)
-        return sl_fail_memory((size_t)n * (size_t)(D + 1), sizeof *kept, "points");
+    if (!kept || !drawn) return sl_fail_memory((size_t)n * (size_t)(D + 1), sizeof *kept, "points");
     double *y = kept + D * n, *value = drawn + D * BLOCK;
     const double *at[SL_DATA_MAX_INPUTS];
+    sl_dataset d = { .inputs = D, .y = y, .names = box->names };
     for (int v = 0; v < D; v++) {
-        x[v] = kept + v * n;
+        d.x[v] = kept + v * n;
         at[v] = drawn + v * BLOCK;
     }
     const sl_program *program;
@@ -44,18 +43,19 @@ sl_status sl_eval__draw(sl_problem *out, sl_arena *a, const sl_node *e, const sl
         SL_TRY(sl_expr_program_run(value, program, at, BLOCK, NULL, a));
         for (int i = 0; i < BLOCK && have < n; i++) {
             if (!(fabs(value[i]) < limit)) continue; // also NaN
-            for (int v = 0; v < D; v++) x[v][have] = at[v][i];
+            for (int v = 0; v < D; v++) kept[v * n + have] = at[v][i];
             y[have++] = value[i];
         }
     }
     sl_arena_rewind(a, mark);
-    *out = (sl_problem){ .inputs = D, .rows = have, .x = (const double *const *)x, .y = y };
+    d.rows = have;
+    *out = d;
     return SL_OK;
 }
 
 /* The stream is named by the data, so that nobody has to hand a number down here. */
-sl_status sl_eval__around(sl_problem *out, sl_arena *a, const sl_node *truth,
-                          const sl_problem *data) {
+sl_status sl_eval__around(sl_dataset *out, sl_arena *a, const sl_node *truth,
+                          const sl_dataset *data) {
     sl_eval__box box = { .inputs = data->inputs };
     uint64_t name = 0;
     for (int v = 0; v < data->inputs; v++) {

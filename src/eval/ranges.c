@@ -2,7 +2,8 @@
  *
  *     m:1:5 v:0:2.5
  *
- * A name is an identifier, so that formula, answer and any program that checks it spell it alike. */
+ * A name is an identifier, so that formula, answer and any program that checks it spell it alike.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -49,7 +50,8 @@ static sl_status read_bound(double *out, cursor *c) {
 static sl_status read_range(sl_eval__box *box, const char **names, sl_arena *a, cursor *c) {
     const int v = box->inputs;
     const cursor begin = *c;
-    if (v == SL_DATA_MAX_INPUTS) return bad(c, "more variables than the 16 that a formula may have");
+    if (v == SL_DATA_MAX_INPUTS)
+        return bad(c, "more variables than the 16 that a formula may have");
     SL_TRY(read_name(&names[v], a, c));
     for (int k = 0; k < v; k++)
         if (strcmp(names[k], names[v]) == 0) return bad(&begin, "this name is there twice");
@@ -61,7 +63,7 @@ static sl_status read_range(sl_eval__box *box, const char **names, sl_arena *a, 
     return SL_OK;
 }
 
-sl_status sl_eval__ranges_read(sl_eval__box *box, sl_names *names, sl_arena *a, const char *text) {
+sl_status sl_eval__ranges_read(sl_eval__box *box, sl_arena *a, const char *text) {
     const char **list = sl_arena_alloc(a, SL_DATA_MAX_INPUTS * sizeof *list);
     if (!list) return sl_fail_memory(SL_DATA_MAX_INPUTS, sizeof *list, "names");
     cursor c = { text, text };
@@ -72,6 +74,6 @@ sl_status sl_eval__ranges_read(sl_eval__box *box, sl_names *names, sl_arena *a, 
         SL_TRY(read_range(box, list, a, &c));
     }
     if (box->inputs == 0) return bad(&c, "there is no variable; write name:low:high");
-    *names = (sl_names){ list, box->inputs };
+    box->names = list;
     return SL_OK;
 }

@@ -8,22 +8,6 @@ typedef struct state {
     sl_split split;
 } state;
 
-/* Points of the pair's own mixture, without noise. */
-static sl_status add_fresh(sl_problem *out, sl_arena *a, const sl_pairs *pairs,
-                           const sl_pair *pair) {
-    const int D = pair->columns, n = SL_EVAL__FRESH;
-    double **x = sl_arena_alloc(a, (size_t)D * sizeof *x);
-    double *block = sl_arena_alloc(a, (size_t)(n * (D + 1)) * sizeof *block);
-    int have;
-    if (!x || !block) return sl_fail_memory((size_t)(n * (D + 1)), sizeof *block, "fresh points");
-    for (int c = 0; c < D; c++) x[c] = block + c * n;
-    SL_TRY(sl_pairs_fresh(x, block + D * n, &have, a, pairs, pair, n));
-    *out = (sl_problem){
-        .inputs = D, .rows = have, .x = (const double *const *)x, .y = block + D * n
-    };
-    return SL_OK;
-}
-
 static sl_status get(sl_eval_problem *out, sl_arena *a, int64_t i, const sl_eval_source *s) {
     const state *from = s->state;
     sl_pair pair;
@@ -39,13 +23,9 @@ static sl_status get(sl_eval_problem *out, sl_arena *a, int64_t i, const sl_eval
     sl_snprintf(id, sizeof id, "%s/%lld", sl_pairs_split_name(from->split), (long long)i);
     SL_TRY(sl_eval__text(&out->id, a, id));
 
-    // the pair's list of columns is its own, and ours must outlive it
-    const double **x = sl_arena_alloc(a, (size_t)pair.columns * sizeof *x);
-    if (!x) return sl_fail_memory((size_t)pair.columns, sizeof *x, "columns");
-    memcpy(x, pair.x, (size_t)pair.columns * sizeof *x);
-    out->data = (sl_problem){ .inputs = pair.columns, .rows = pair.points, .x = x, .y = pair.y };
+    out->data = pair.data;
     SL_TRY(sl_eval__constants(&out->constants, a, pair.expr));
-    return add_fresh(&out->fresh, a, from->pairs, &pair);
+    return sl_pairs_fresh(&out->fresh, a, from->pairs, &pair, SL_EVAL__FRESH); // without noise
 }
 
 static void clear(sl_eval_source *s) { sl_free(s->state); }

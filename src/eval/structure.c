@@ -12,7 +12,7 @@ enum { EVALUATIONS = 400, RESTARTS = 2 };
 static const double tolerance = 1e-6; // of the root mean square of y
 
 /* Has the fit the values of p at all of its rows? */
-static sl_status agrees(bool *out, sl_arena *scratch, const sl_fit *f, const sl_problem *p) {
+static sl_status agrees(bool *out, sl_arena *scratch, const sl_fit *f, const sl_dataset *p) {
     double *y = sl_arena_alloc(scratch, (size_t)p->rows * sizeof *y), most = 0, square = 0;
     if (!y) return sl_fail_memory((size_t)p->rows, sizeof *y, "values");
     SL_TRY(sl_expr_eval(y, scratch, f->expr, p->x, p->rows, f->value));
@@ -28,7 +28,7 @@ sl_status sl_eval__structure(bool *out, sl_arena *scratch, const sl_node *expr, 
                              const sl_eval_problem *p) {
     const sl_refine_options o = { .evaluations = EVALUATIONS, .restarts = RESTARTS };
     const size_t mark = sl_arena_mark(scratch);
-    sl_problem clean = p->data;
+    sl_dataset clean = p->data;
     sl_fit fit;
     if (p->y_true) clean.y = p->y_true;
     clean.sigma = NULL;

@@ -135,18 +135,10 @@ static sl_status apply(sl_poly *out, sl_canon_work *w, sl_operator o, const sl_n
                        const sl_node *q) {
     gathered g = { 0 };
     switch (o) {
-    case SL_OPERATOR_EXP: return sl_expr__canon_function(out, w, SL_OP_EXP, p);
-    case SL_OPERATOR_SIN: return sl_expr__canon_function(out, w, SL_OP_SIN, p);
-    case SL_OPERATOR_LOG: return sl_expr__canon_function(out, w, SL_OP_LOG, p);
-    case SL_OPERATOR_COS: return sl_expr__canon_function(out, w, SL_OP_COS, p);
-    case SL_OPERATOR_TAN: return sl_expr__canon_function(out, w, SL_OP_TAN, p);
-    case SL_OPERATOR_TANH: return sl_expr__canon_function(out, w, SL_OP_TANH, p);
-    case SL_OPERATOR_SINH: return sl_expr__canon_function(out, w, SL_OP_SINH, p);
-    case SL_OPERATOR_COSH: return sl_expr__canon_function(out, w, SL_OP_COSH, p);
-    case SL_OPERATOR_ASIN: return sl_expr__canon_function(out, w, SL_OP_ASIN, p);
-    case SL_OPERATOR_ACOS: return sl_expr__canon_function(out, w, SL_OP_ACOS, p);
-    case SL_OPERATOR_ATAN: return sl_expr__canon_function(out, w, SL_OP_ATAN, p);
-    case SL_OPERATOR_ABS: return sl_expr__canon_function(out, w, SL_OP_ABS, p);
+#define X(id, name) \
+    case SL_OPERATOR_##id: return sl_expr__canon_function(out, w, SL_OP_##id, p);
+        SL_EXPR_FUNCTIONS(X)
+#undef X
     case SL_OPERATOR_POW: return power(out, w, p, q);
     case SL_OPERATOR_NEG: return add_canonical(out, w, p, -1);
     case SL_OPERATOR_ADD:

@@ -241,22 +241,16 @@ static sl_status compile_product(value *out, compiler *c, const sl_node *e, int 
 }
 
 static sl_expr__kernel kernel_of(sl_op op) {
+    if (op == SL_OP_LOG) return SL_EXPR__LN;
     switch (op) {
-    case SL_OP_EXP: return SL_EXPR__EXP;
-    case SL_OP_SIN: return SL_EXPR__SIN;
-    case SL_OP_COS: return SL_EXPR__COS;
-    case SL_OP_LOG: return SL_EXPR__LN;
-    case SL_OP_TAN: return SL_EXPR__TAN;
-    case SL_OP_TANH: return SL_EXPR__TANH;
-    case SL_OP_SINH: return SL_EXPR__SINH;
-    case SL_OP_COSH: return SL_EXPR__COSH;
-    case SL_OP_ASIN: return SL_EXPR__ASIN;
-    case SL_OP_ACOS: return SL_EXPR__ACOS;
-    case SL_OP_ATAN: return SL_EXPR__ATAN;
+#define X(id, name) \
+    case SL_OP_##id: return SL_EXPR__##id;
+        SL_EXPR_FUNCTIONS(X)
+#undef X
     default: break;
     }
-    SL_ASSERT(op == SL_OP_ABS);
-    return SL_EXPR__ABS;
+    SL_ASSERT(!"a function");
+    return SL_EXPR__COPY;
 }
 
 static sl_status compile(value *out, compiler *c, const sl_node *e, int depth) {
@@ -386,7 +380,7 @@ sl_status sl_expr_program_run(double *y, const sl_program *p, const double *cons
     // addresses of all operands, then scalars, then registers that begin on a cache line
     enum { LINE = 64 / sizeof(double) };
     const size_t stride = ((size_t)SL_MIN(n, BLOCK) + LINE - 1) / LINE * LINE;
-    const size_t n_at = (size_t)(p->n_columns + 1 + p->n_scalars + p->n_registers);
+    const size_t n_at = (size_t)p->n_columns + 1 + (size_t)p->n_scalars + (size_t)p->n_registers;
     const size_t bytes =
         n_at * sizeof(double *) +
         ((size_t)p->n_scalars + LINE + (size_t)p->n_registers * stride) * sizeof(double);

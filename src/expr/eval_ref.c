@@ -206,7 +206,7 @@ static approx ref(const arithmetic *m, const sl_node *e, int depth) {
     case SL_OP_ADD: return sum(m, e, depth - 1);
     case SL_OP_MUL: return product(m, e, depth - 1);
     case SL_OP_POW: return power(m, ref(m, e + 1, depth - 1), sl_expr__exponent(e));
-    case SL_OP_PI: return rounded(m, 0xc.90fdaa22168c235p-2L, 0, 1);
+    case SL_OP_PI: return rounded(m, 0x1.921fb54442d18469898cc51701b8p1L, 0, 1);
     case SL_OP_RAISE:
         return raise_to(m, ref(m, e + 1, depth - 1), ref(m, sl_expr_next(e + 1), depth - 1));
     default: return function(m, (sl_op)e->op, ref(m, e + 1, depth - 1));

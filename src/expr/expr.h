@@ -111,6 +111,11 @@ typedef enum sl_operator {
     SL_OPERATOR_COUNT
 } sl_operator;
 
+/* Functions of one operand: a node and an operator of that id.   id   name in <math.h> */
+#define SL_EXPR_FUNCTIONS(X)                                                                       \
+    X(EXP, exp) X(SIN, sin) X(COS, cos) X(LOG, log) X(TAN, tan) X(TANH, tanh) X(SINH, sinh)        \
+    X(COSH, cosh) X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) X(ABS, fabs)
+
 /* Sets of operators: bit i stands for row i. The first eight rows are those that the default
  * universe combines, and so a part of what its hash is of. */
 #define SL_EXPR_FIRST_OPERATORS ((1u << (SL_OPERATOR_DIV + 1)) - 1)
@@ -354,7 +359,7 @@ SL_NODISCARD sl_status sl_expr_compile(const sl_program **out, sl_arena *a, cons
 /* y[i] = value at (x[0][i], x[1][i], ...), NaN where not real (a division by zero is NaN; overflow
  * is infinite). x[v] is the column of variable v + 1, at least sl_expr_max_var of them; params the
  * values of the free constants. scratch: its memory is rewound before return. The value of a point
- * does not depend on n nor on its place, and is the same bits on every x86-64. */
+ * does not depend on n nor on its place, and is the same bits on every CPU. */
 SL_NODISCARD sl_status sl_expr_program_run(double *y, const sl_program *p, const double *const *x,
                                            int64_t n, const double *params, sl_arena *scratch);
 

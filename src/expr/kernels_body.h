@@ -1,43 +1,36 @@
 /* The text of every kernel; the including file defines KERNELS, the name of the table to make, and
  * KERNELS_NAME, what to call it.
  *
- * Vectors of four doubles are written out with the compiler's vector types instead of being left to
- * the auto-vectoriser: y may be an operand, and tests for overlap would send those calls through
- * the scalar loop. Where the machine's registers are shorter the compiler splits them. */
+ * Vectors are written out instead of being left to the auto-vectoriser: y may be an operand, and tests
+ * for overlap would send those calls through the scalar loop. */
 #include <math.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "expr/kernels.h"
 
-enum { LANES = 4 };
-typedef double lanes __attribute__((vector_size(32), aligned(8), may_alias));
-typedef int64_t bits __attribute__((vector_size(32), aligned(8), may_alias));
-#define AT(p) (*(lanes *)(p))
-#define IN(p) (*(const lanes *)(p))
-#define ALL(s) ((lanes){ (s), (s), (s), (s) })
-
 /* y = E, where E is written in the vectors or scalars u and w. */
-#define LOOP(NAME, E, E1, U, U1, W, W1)                                           \
+#define LOOP(NAME, E, E1, U, U1, V, V1)                                           \
     static void NAME(double *y, const double *a, const double *b, int n) {        \
         const double sa = a[0], sb = b[0];                                        \
-        const lanes va = ALL(sa), vb = ALL(sb);                                   \
+        const dvec va = d_set(sa), vb = d_set(sb);                                \
         (void)va, (void)vb;                                                       \
         int i = 0;                                                                \
-        for (; i + LANES <= n; i += LANES) {                                      \
-            const lanes u = U, w = W;                                             \
-            AT(y + i) = E;                                                        \
+        for (; i + WD <= n; i += WD) {                                      \
+            const dvec u = U, w = V;                                              \
+            d_store(y + i, E);                                                    \
         }                                                                         \
         for (; i < n; i++) {                                                      \
-            const double u = U1, w = W1;                                          \
+            const double u = U1, w = V1;                                          \
             y[i] = E1;                                                            \
         }                                                                         \
     }
-#define LOOP_VV(NAME, E, E1) LOOP(NAME, E, E1, IN(a + i), a[i], IN(b + i), b[i])
-#define LOOP_VS(NAME, E, E1) LOOP(NAME, E, E1, IN(a + i), a[i], vb, sb)
-#define LOOP_SV(NAME, E, E1) LOOP(NAME, E, E1, va, sa, IN(b + i), b[i])
+#define LOOP_VV(NAME, E, E1) LOOP(NAME, E, E1, d_load(a + i), a[i], d_load(b + i), b[i])
+#define LOOP_VS(NAME, E, E1) LOOP(NAME, E, E1, d_load(a + i), a[i], vb, sb)
+#define LOOP_SV(NAME, E, E1) LOOP(NAME, E, E1, va, sa, d_load(b + i), b[i])
 
 // all bits set is a NaN, so zero divisors are or-ed into the quotient
-#define QUOTIENT ((lanes)((bits)(u / w) | (w == ALL(0.0))))
+#define QUOTIENT ((dvec)((lvec)(u / w) | (lvec)(w == 0.0)))
 #define QUOTIENT1 (w == 0 ? (double)NAN : u / w)
 
 LOOP_VV(run_ADD, u + w, u + w)
@@ -65,20 +58,16 @@ static void run_FILL(double *y, const double *a, const double *b, int n) {
 static void run_SQRT(double *y, const double *a, const double *b, int n) {
     (void)b;
     int i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        const lanes u = IN(a + i);
-        AT(y + i) = (lanes){ sqrt(u[0]), sqrt(u[1]), sqrt(u[2]), sqrt(u[3]) };
-    }
+    for (; i + WD <= n; i += WD) d_store(y + i, d_sqrt(d_load(a + i)));
     for (; i < n; i++) y[i] = sqrt(a[i]);
 }
 
 static void run_ONE_NAN(double *y, const double *a, const double *b, int n) {
     (void)b;
     int i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        const lanes u = IN(a + i);
-        const bits real = u == u;
-        AT(y + i) = (lanes)(((bits)u & real) | ((bits)ALL((double)NAN) & ~real));
+    for (; i + WD <= n; i += WD) {
+        const dvec u = d_load(a + i);
+        d_store(y + i, d_choose((ulvec)(u == u), u, d_set((double)NAN)));
     }
     for (; i < n; i++) y[i] = isnan(a[i]) ? (double)NAN : a[i];
 }

@@ -217,7 +217,7 @@ static void append_variables(char *text, size_t size, const sl_names *names) {
 
 static void append_operators(char *text, size_t size) {
     for (int f = 0; f < SL_FUNCTION_NONE; f++)
-        if (function_name[f] && f <= SL_FUNCTION_SQRT) append(text, size, "%s, ", function_name[f]);
+        if (f <= SL_FUNCTION_SQRT && function_name[f]) append(text, size, "%s, ", function_name[f]);
     append(text, size, "+ - * / ^");
 }
 

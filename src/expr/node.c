@@ -123,8 +123,10 @@ const sl_node *sl_expr_fn(sl_arena *a, sl_op op, const sl_node *operand) {
 const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const sl_node *q) {
     const sl_node *minus = sl_expr_int(a, -1);
     switch (o) {
-    case SL_OPERATOR_EXP: return sl_expr_fn(a, SL_OP_EXP, p);
-    case SL_OPERATOR_SIN: return sl_expr_fn(a, SL_OP_SIN, p);
+#define X(id, name) \
+    case SL_OPERATOR_##id: return sl_expr_fn(a, SL_OP_##id, p);
+        SL_EXPR_FUNCTIONS(X)
+#undef X
     case SL_OPERATOR_NEG: return sl_expr_nary(a, SL_OP_MUL, (const sl_node *[]){ minus, p }, 2);
     case SL_OPERATOR_SQRT: return sl_expr_pow(a, p, (sl_rat){ 1, 2 });
     case SL_OPERATOR_ADD: return sl_expr_nary(a, SL_OP_ADD, (const sl_node *[]){ p, q }, 2);
@@ -135,16 +137,6 @@ const sl_node *sl_expr_apply(sl_arena *a, sl_operator o, const sl_node *p, const
     case SL_OPERATOR_DIV:
         q = sl_expr_pow(a, q, SL_RAT(-1));
         return sl_expr_nary(a, SL_OP_MUL, (const sl_node *[]){ p, q }, 2);
-    case SL_OPERATOR_LOG: return sl_expr_fn(a, SL_OP_LOG, p);
-    case SL_OPERATOR_COS: return sl_expr_fn(a, SL_OP_COS, p);
-    case SL_OPERATOR_TAN: return sl_expr_fn(a, SL_OP_TAN, p);
-    case SL_OPERATOR_TANH: return sl_expr_fn(a, SL_OP_TANH, p);
-    case SL_OPERATOR_SINH: return sl_expr_fn(a, SL_OP_SINH, p);
-    case SL_OPERATOR_COSH: return sl_expr_fn(a, SL_OP_COSH, p);
-    case SL_OPERATOR_ASIN: return sl_expr_fn(a, SL_OP_ASIN, p);
-    case SL_OPERATOR_ACOS: return sl_expr_fn(a, SL_OP_ACOS, p);
-    case SL_OPERATOR_ATAN: return sl_expr_fn(a, SL_OP_ATAN, p);
-    case SL_OPERATOR_ABS: return sl_expr_fn(a, SL_OP_ABS, p);
     case SL_OPERATOR_POW: return sl_expr_power(a, p, q);
     case SL_OPERATOR_COUNT: break;
     }

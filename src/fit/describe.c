@@ -25,7 +25,7 @@ static const double IN_CELL = 0.28867513459481287;      // 1/sqrt(12), of a unif
 
 /* The standard deviation of a row's error: base * (by_row * p->sigma), and a part of |y|. */
 typedef struct error_model {
-    const sl_problem *p;
+    const sl_dataset *p;
     double unit; // a power of two that brings |y| near 1; all below is in that unit
     double cell; // resolution of y
     bool known;  // the errors are; else base is 1
@@ -40,7 +40,7 @@ static double largest(const double *y, int64_t n) {
 }
 
 /* 2^-44 of a double: see above. */
-static double cell_of(const sl_problem *p, double unit, const sl_noise *noise) {
+static double cell_of(const sl_dataset *p, double unit, const sl_noise *noise) {
     static const double ROUNDING = 0x1p-44;
     double squares = 0;
     for (int64_t i = 0; i < p->rows; i++) squares += unit * p->y[i] * (unit * p->y[i]);
@@ -48,7 +48,7 @@ static double cell_of(const sl_problem *p, double unit, const sl_noise *noise) {
     return size * fmax(noise ? noise->precision : 0, ROUNDING);
 }
 
-static void error_model_make(error_model *r, const sl_problem *p, const sl_noise *noise) {
+static void error_model_make(error_model *r, const sl_dataset *p, const sl_noise *noise) {
     const double top = largest(p->y, p->rows);
     const double unit = top > 0 ? ldexp(1, -SL_MAX(-1000, SL_MIN(1000, ilogb(top)))) : 1;
     const bool absolute = p->sigma && p->sigma_absolute;
@@ -93,7 +93,7 @@ static double data_bits(const error_model *r, const double *f, double level) {
 
 static const double CHOICE = 1; // further bits of relative errors, the rarer kind
 
-void sl_fit_relative_scale(double *scale, const double *f, const sl_problem *p) {
+void sl_fit_relative_scale(double *scale, const double *f, const sl_dataset *p) {
     static const double FLOOR = 1.0 / 64;
     const double top = largest(p->y, p->rows);
     bool positive = true, negative = true;
@@ -141,7 +141,7 @@ static void choose_errors(sl_bits *out, const error_model *r, const double *f, d
 
 /* ---------------------------------------------------------------- entry points -------------- */
 
-sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_problem *p,
+sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_dataset *p,
                           const sl_noise *noise) {
     double *y = sl_malloc_wide(2 * (size_t)p->rows, sizeof *y);
     if (!y) return sl_fail_memory(2 * (size_t)p->rows, sizeof *y, "values");
@@ -167,7 +167,7 @@ double sl_fit_bits_by_r2(const sl_fit *f, int inputs, int64_t rows) {
     return b.total + 0.5 * (double)rows * sl_fit__log2(fmax(1 - f->r2, LEAST_LEFT));
 }
 
-sl_status sl_fit_evidence(double *out, const sl_bits *formula, const sl_problem *p,
+sl_status sl_fit_evidence(double *out, const sl_bits *formula, const sl_dataset *p,
                           const sl_noise *noise, double tried) {
     error_model r;
     error_model_make(&r, p, noise);

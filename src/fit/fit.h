@@ -44,32 +44,32 @@ typedef struct sl_fit {
 
 /* R2 of a formula's values on all rows: as sl_num_r2, each row weighted by 1/sigma^2 where rows
  * have one. */
-double sl_fit_r2(const double *value, const sl_problem *p);
+double sl_fit_r2(const double *value, const sl_dataset *p);
 
 /* *out := e with constants fitted to p, in a; r2 is never below that of e itself, and if nothing
  * better is found the constants are e's. e may have free constants already, with `start` their
  * values; its numbers become free too (sl_expr_free_numbers). */
 SL_NODISCARD sl_status sl_fit_refine(sl_fit *out, sl_arena *a, const sl_node *e,
-                                     const double *start, const sl_problem *p,
+                                     const double *start, const sl_dataset *p,
                                      const sl_refine_options *o);
 
 /* The same with the numbers of e left as they are: only its `params` free constants move. */
 SL_NODISCARD sl_status sl_fit_constants(sl_fit *out, sl_arena *a, const sl_node *e, int params,
-                                        const double *start, const sl_problem *p,
+                                        const double *start, const sl_dataset *p,
                                         const sl_refine_options *o);
 
 /* The same with a factor and a summand around e, a e + b, and with a factor for each term of a sum:
  * for data in units that the model was not trained on. Kept only if its description length is
  * shorter; otherwise *out is the plain fit. */
 SL_NODISCARD sl_status sl_fit_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e,
-                                          const double *start, const sl_problem *p,
+                                          const double *start, const sl_dataset *p,
                                           const sl_refine_options *o);
 
 /* Rounds constants of a fit to integers, fractions of small denominator, or such fractions of pi
  * and roots, one at a time, the closest first; the others are fitted again. A number is kept if R2
  * does not fall (beyond rounding; within half a standard error where there is noise) and the
  * description is shorter. *snapped: how many. A constant that becomes 0 or 1 drops out. */
-SL_NODISCARD sl_status sl_fit_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
+SL_NODISCARD sl_status sl_fit_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_dataset *p,
                                    const sl_refine_options *o);
 
 /* A formula with constants made exact numbers. */
@@ -157,13 +157,13 @@ void sl_fit_price(sl_bits *out, const sl_node *e, const double *value, const dou
 /* *out := the description length of f and of p's y by it. noise NULL: nothing is known. data and
  * total are infinite where f is not real in some row. Residuals below the precision, or below 256
  * roundings of a double, cost nothing: they depend on how the formula is evaluated. */
-SL_NODISCARD sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_problem *p,
+SL_NODISCARD sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_dataset *p,
                                        const sl_noise *noise);
 
 /* scale[] := what relative errors of a formula with these values are a part of: |f|, and where y
  * is of both signs or 0 somewhere at least a 64th of its rms. As sigma by row it makes fits
  * those of relative errors. */
-void sl_fit_relative_scale(double *scale, const double *f, const sl_problem *p);
+void sl_fit_relative_scale(double *scale, const double *f, const sl_dataset *p);
 
 /* The same total where R2 is all that is known of the residuals, less what all formulas of the
  * problem have in common. 1 - R2 below 1e-15 counts as 1e-15. */
@@ -172,7 +172,7 @@ double sl_fit_bits_by_r2(const sl_fit *f, int inputs, int64_t rows);
 /* *out := bits by which y is shorter by the formula than by its own mean, less the formula's own
  * and those of the search that found it: log2(tried) of them, as far as its structure does not
  * pay for them already. By chance alone a formula as good is found once in 2^evidence. */
-SL_NODISCARD sl_status sl_fit_evidence(double *out, const sl_bits *formula, const sl_problem *p,
+SL_NODISCARD sl_status sl_fit_evidence(double *out, const sl_bits *formula, const sl_dataset *p,
                                        const sl_noise *noise, double tried);
 
 /* ---------------------------------------------------------------- units --------------------- */
@@ -198,7 +198,7 @@ SL_NODISCARD sl_status sl_fit_units(sl_fit_dimensions *out, sl_arena *scratch, c
  * formula. Measured by the change of values under a small change of one constant, relative to the
  * range of y. */
 SL_NODISCARD sl_status sl_fit_is_steady(bool *out, sl_arena *scratch, const sl_fit *f,
-                                        const sl_problem *p);
+                                        const sl_dataset *p);
 
 /* *out := e with every subexpression without variables made one constant, and redundant constants
  * merged: 3 (c1 x + c2)^2 is c1 (x + c2)^2. *n of them, values in a. */

@@ -95,7 +95,7 @@ SL_NODISCARD sl_status sl_fit__circle(sl_fit__descent *d, double *value, int eva
  * around it; restarts -1: without the circle, for a start that is nearly right. R2 is that of all
  * rows, NaN where no start is inside the domain: then values are those of the start. */
 SL_NODISCARD sl_status sl_fit__run(sl_fit *out, sl_arena *a, const sl_node *expr, int n,
-                                   const double *start, const sl_problem *p,
+                                   const double *start, const sl_dataset *p,
                                    const sl_refine_options *o);
 
 /* *out := expr with n constants of these values, in a, and nothing known of errors and R2. */
@@ -106,6 +106,6 @@ SL_NODISCARD sl_status sl_fit__put(sl_fit *out, sl_arena *a, const sl_node *expr
  * which is 1 - R2, or where y is constant the part of y's squares that is left. Both NaN where a
  * value is not real. */
 SL_NODISCARD sl_status sl_fit__score(double *r2, double *loss, const sl_node *expr,
-                                     const double *value, const sl_problem *p);
+                                     const double *value, const sl_dataset *p);
 
 #endif

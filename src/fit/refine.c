@@ -10,7 +10,7 @@
 
 /* *out := e unchanged. */
 static sl_status unrefined(sl_fit *out, double *loss, sl_arena *a, const sl_node *e,
-                           const double *start, const sl_problem *p) {
+                           const double *start, const sl_dataset *p) {
     SL_TRY(sl_fit__put(out, a, e, start, sl_expr_max_par(e)));
     return sl_fit__score(&out->r2, loss, e, start, p);
 }
@@ -31,7 +31,7 @@ static sl_status set_free(const sl_node **skeleton, double *from, int *n, sl_are
 }
 
 sl_status sl_fit_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
-                        const sl_problem *p, const sl_refine_options *o) {
+                        const sl_dataset *p, const sl_refine_options *o) {
     const sl_node *skeleton;
     double from[SL_FIT_MAX_PARAMS];
     int n = 0;
@@ -53,7 +53,7 @@ sl_status sl_fit_refine(sl_fit *out, sl_arena *a, const sl_node *e, const double
 }
 
 sl_status sl_fit_constants(sl_fit *out, sl_arena *a, const sl_node *e, int params,
-                           const double *start, const sl_problem *p, const sl_refine_options *o) {
+                           const double *start, const sl_dataset *p, const sl_refine_options *o) {
     double loss, proposed;
     sl_fit fitted;
     const sl_node *tidy;
@@ -109,7 +109,7 @@ static sl_status widen(const sl_node **out, sl_arena *a, const sl_node *e, int *
 }
 
 sl_status sl_fit_refine_wide(sl_fit *out, sl_arena *a, const sl_node *e, const double *start,
-                             const sl_problem *p, const sl_refine_options *o) {
+                             const sl_dataset *p, const sl_refine_options *o) {
     SL_TRY(sl_fit_refine(out, a, e, start, p, o));
     const sl_node *skeleton, *wide;
     double from[2 * SL_FIT_MAX_PARAMS];

@@ -67,7 +67,7 @@ static double spread_of(const sl_fit__rows *r) {
 }
 
 /* All rows, or `most` of them: one of each of as many equal stretches. */
-static sl_status take_rows(sl_fit__rows *out, sl_arena *a, const sl_problem *p, int most,
+static sl_status take_rows(sl_fit__rows *out, sl_arena *a, const sl_dataset *p, int most,
                            const sl_refine_options *o) {
     const int m = (int)SL_MIN(p->rows, (int64_t)most);
     const double *sigma = p->sigma;
@@ -115,7 +115,7 @@ static double part_left(const double *value, const double *y, int64_t n) {
 }
 
 sl_status sl_fit__score(double *r2, double *loss, const sl_node *expr, const double *value,
-                        const sl_problem *p) {
+                        const sl_dataset *p) {
     double *y = sl_malloc_wide((size_t)p->rows, sizeof *y);
     if (!y) return sl_fail_memory((size_t)p->rows, sizeof *y, "values");
     sl_arena scratch = { 0 };
@@ -272,7 +272,7 @@ static void use_sigma(double *error, int n, const sl_fit__rows *rows, double sse
     for (int k = 0; k < n; k++) error[k] *= known / found;
 }
 
-static sl_status fit(sl_fit *out, sl_arena *scratch, const double *start, const sl_problem *p,
+static sl_status fit(sl_fit *out, sl_arena *scratch, const double *start, const sl_dataset *p,
                      const sl_refine_options *o) {
     sl_fit__code code;
     sl_fit__rows rows;
@@ -321,7 +321,7 @@ sl_status sl_fit__put(sl_fit *out, sl_arena *a, const sl_node *expr, const doubl
 }
 
 sl_status sl_fit__run(sl_fit *out, sl_arena *a, const sl_node *expr, int n, const double *start,
-                      const sl_problem *p, const sl_refine_options *o) {
+                      const sl_dataset *p, const sl_refine_options *o) {
     SL_ASSERT(p->rows >= 1 && p->inputs <= SL_DATA_MAX_INPUTS);
     SL_ASSERT(sl_expr_max_var(expr) <= p->inputs); // columns that are not there
     SL_ASSERT(o->evaluations >= 1);

@@ -9,7 +9,7 @@ double sl_fit__log_mean(const double *v, int64_t n) {
     return sl_exp(sum);
 }
 
-double sl_fit_r2(const double *value, const sl_problem *p) {
+double sl_fit_r2(const double *value, const sl_dataset *p) {
     double mean = 0, weights = 0, sst = 0, sse = 0, least = INFINITY, top = 0;
     const double plain = sl_num_r2(value, p->y, p->rows);
     if (!p->sigma || isnan(plain) || plain == 1) return plain;

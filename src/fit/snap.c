@@ -131,7 +131,7 @@ static int cmp_choice(const void *a, const void *b) {
 
 /* ---------------------------------------------------------------- one choice ---------------- */
 
-static bool is_as_good(double r2, double loss, double data, const state *s, const sl_problem *p) {
+static bool is_as_good(double r2, double loss, double data, const state *s, const sl_dataset *p) {
     static const double TWO_ERRORS = 2.8853900817779268; // bits of chi-square + 4
     if (r2 == 0 && s->fit->r2 == 1) return false;        // of a target without spread
     if (p->sigma && p->sigma_absolute && data <= s->data + TWO_ERRORS) return true;
@@ -141,7 +141,7 @@ static bool is_as_good(double r2, double loss, double data, const state *s, cons
 
 /* Puts the number in place and fits the others; on success that is the new fit. */
 static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice *c,
-                            const sl_problem *p, const sl_refine_options *o) {
+                            const sl_dataset *p, const sl_refine_options *o) {
     const size_t mark = sl_arena_mark(a);
     double value[SL_FIT_MAX_PARAMS], loss;
     sl_bits bits;
@@ -189,7 +189,7 @@ static double short_decimal(double v) {
     return v;
 }
 
-static sl_status shorten(state *s, const sl_problem *p) {
+static sl_status shorten(state *s, const sl_dataset *p) {
     sl_fit *fit = s->fit;
     double value[SL_FIT_MAX_PARAMS], r2, loss;
     for (int k = 0; k < fit->params; k++) value[k] = short_decimal(fit->value[k]);
@@ -202,7 +202,7 @@ static sl_status shorten(state *s, const sl_problem *p) {
 
 /* ---------------------------------------------------------------- the whole ----------------- */
 
-sl_status sl_fit_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_problem *p,
+sl_status sl_fit_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_dataset *p,
                       const sl_refine_options *o) {
     *snapped = 0;
     if (isnan(fit->r2) || fit->params > SL_FIT_MAX_PARAMS) return SL_OK;

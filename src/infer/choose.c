@@ -40,7 +40,8 @@ void sl_infer__choice_make(sl_infer__choice *c, const float *logits, const sl_in
                            const sl_token_set *allowed) {
     enum { V = SL_TOKEN_COUNT };
     double weight[V], top = -INFINITY, sum = 0;
-    for (int i = 0; i < V; i++) top = fmax(top, (double)logits[i]);
+    for (int i = 0; i < V; i++) // by fmax gcc 12.2 for aarch64 ends in an internal error
+        if ((double)logits[i] > top) top = (double)logits[i];
     for (int i = 0; i < V; i++) c->log_prob[i] = (double)logits[i] - top;
     sl_exp_array(weight, c->log_prob, V);
     for (int i = 0; i < V; i++) sum += weight[i];

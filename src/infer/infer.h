@@ -64,56 +64,29 @@ const sl_infer_info *sl_infer_about(const sl_infer *m);
 
 enum { SL_DECODE_SAMPLE, SL_DECODE_GREEDY, SL_DECODE_BEAM };
 
-/* A choice is held as its place in the list. How long a sample may become is up to who asks: what
- * is longer than the longest target of training is never right, and a formula for people is
- * shorter.
- *    field    option    kind    default    as text    choices    min    max    shown    help */
-#define SL_INFER_TABLE(X) SL_INFER_ROWS(X, SL_TOKEN_MAX, "256")
-#define SL_INFER_SHORT_TABLE(X) SL_INFER_ROWS(X, 96, "96")
-#define SL_INFER_ROWS(X, length_, length_text)                                                     \
-    X(decode, "decode", CHOICE, SL_DECODE_SAMPLE, "sample", "sample|greedy|beam", 0, 0, "HOW",     \
-      "draw from the model, take its first choice each time, or keep the most probable ones")      \
-    X(temperature, "temperature", REAL, 1, "1", NULL, 0.01, 100, "T",                              \
-      "above 1 samples differ more, below 1 less")                                                 \
-    X(top_k, "top-k", INT, 0, "0", NULL, 0, SL_TOKEN_COUNT, "K",                                   \
-      "draw from the K most probable tokens; 0: from all")                                         \
-    X(top_p, "top-p", REAL, 1, "1", NULL, 0.001, 1, "P",                                           \
-      "draw from the fewest tokens that have probability P together")                              \
-    X(length, "length", INT, length_, length_text, NULL, 2, SL_TOKEN_MAX, "N",                     \
-      "longest sample in tokens, end token included")
-
+/* Options, described by sl_infer_table (options.c) up to length. What is longer than the longest
+ * target of training is never right, and a formula for people is shorter. */
+enum { SL_INFER_SHORT = 96 };
 typedef struct sl_infer_options {
-#define SL_INFER_INT(field) int64_t field;
-#define SL_INFER_REAL(field) double field;
-#define SL_INFER_CHOICE(field) int field;
-#define X(field, option, kind, ...) SL_INFER_##kind(field)
-    SL_INFER_TABLE(X)
-#undef X
-#undef SL_INFER_INT
-#undef SL_INFER_REAL
-#undef SL_INFER_CHOICE
-    bool grammar;     // only tokens that can still become an expression
-    bool endless;     // the end token is never drawn: for benches
+    int decode;         // SL_DECODE_*
+    double temperature; // of sampling
+    int64_t top_k;      // most probable tokens to sample from; 0: all
+    double top_p;       // probability of the tokens to sample from
+    int64_t length;     // of a sample in tokens at most, end token included
+    bool grammar;       // only tokens that can still become an expression
+    bool endless;       // the end token is never drawn: for benches
     uint64_t seed;
-    uint64_t problem; // which data set of the seed's: other ones draw other numbers
-    int batch;        // samples that are decoded together, which bounds memory; 0: 512
+    uint64_t problem;   // which data set of the seed's: other ones draw other numbers
+    int batch;          // samples that are decoded together, which bounds memory; 0: 512
 } sl_infer_options;
 
-#define SL_INFER__VALUE(field, option, kind, value, ...) .field = value,
-#define SL_INFER_OPTIONS_INIT { SL_INFER_TABLE(SL_INFER__VALUE) }
+extern const sl_option_table sl_infer_table;
+sl_infer_options sl_infer_defaults(void);
 
 /* SL_EINVAL names the option outside its bounds. */
 SL_NODISCARD sl_status sl_infer_options_check(const sl_infer_options *o);
 
 /* ---------------------------------------------------------------- samples ------------------- */
-
-/* What the model reads. Fewer inputs than it was trained on: what is missing is left out if it has
- * learned that, else filled with numbers that have nothing to do with y, as in training. */
-typedef struct sl_infer_data {
-    int inputs, points;
-    const double *const *x; // finite
-    const double *y;
-} sl_infer_data;
 
 typedef struct sl_sampled {
     int64_t number;         // of the sample
@@ -132,17 +105,20 @@ typedef struct sl_infer_cost {
 /* Asked now and then, from the calling thread; true ends the work early. */
 typedef bool (*sl_infer_stop)(void *payload);
 
+/* Of a data set the model reads x and y. Fewer inputs than it was trained on: what is missing is
+ * left out if it has learned that, else filled with numbers unrelated to y, as in training. */
+
 /* out[i] := sample first + i, i < count, in a; with BEAM the most probable ones in order, with
  * GREEDY one. *made: how many there are; less than count only for GREEDY and BEAM, and when `stop`
  * said so: then those that were done, in order of their numbers, and out[i].number tells which. The
  * pool makes no difference to the result. cost and stop may be NULL. */
 SL_NODISCARD sl_status sl_infer_run(sl_sampled *out, int64_t *made, sl_arena *a, const sl_infer *m,
-                                    sl_pool *pool, const sl_infer_data *d,
+                                    sl_pool *pool, const sl_dataset *d,
                                     const sl_infer_options *o, int64_t first, int64_t count,
                                     sl_infer_cost *cost, sl_infer_stop stop, void *payload);
 
 /* Sum of -log p of these tokens (with the end token) given the data: what training minimises. */
-SL_NODISCARD sl_status sl_infer_loss(double *out, const sl_infer *m, const sl_infer_data *d,
+SL_NODISCARD sl_status sl_infer_loss(double *out, const sl_infer *m, const sl_dataset *d,
                                      const sl_token *tokens, int n);
 
 #endif

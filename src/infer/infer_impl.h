@@ -32,7 +32,7 @@ typedef struct sl_infer__cells {
 
 /* In a. Columns that the data lack are filled by numbers of (seed, problem). */
 SL_NODISCARD sl_status sl_infer__cells_make(sl_infer__cells *out, sl_arena *a, const sl_infer *m,
-                                            const sl_infer_data *d, uint64_t seed,
+                                            const sl_dataset *d, uint64_t seed,
                                             uint64_t problem);
 
 /* ---------------------------------------------------------------- choosing ------------------ */
@@ -45,7 +45,7 @@ typedef struct sl_infer__choice {
 } sl_infer__choice;
 
 /* allowed: by the grammar; NULL: all. */
-void sl_infer__choice_make(sl_infer__choice *out, const float *logits, const sl_infer_options *o,
+void sl_infer__choice_make(sl_infer__choice *c, const float *logits, const sl_infer_options *o,
                            const sl_token_set *allowed);
 /* u in [0, 1). */
 int sl_infer__choice_draw(const sl_infer__choice *c, double u);
@@ -82,7 +82,7 @@ typedef struct sl_infer__walk {
 
 /* room: most fronts at once. Encodes the data. Clear it whatever the answer. */
 SL_NODISCARD sl_status sl_infer__walk_init(sl_infer__walk *w, const sl_infer *m, sl_pool *pool,
-                                           const sl_infer_data *d, const sl_infer_options *o,
+                                           const sl_dataset *d, const sl_infer_options *o,
                                            int room);
 void sl_infer__walk_clear(sl_infer__walk *w);
 /* One front: the start token. */

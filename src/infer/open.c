@@ -184,13 +184,3 @@ void sl_infer_close(sl_infer *m) {
 }
 
 const sl_infer_info *sl_infer_about(const sl_infer *m) { return &m->info; }
-
-sl_status sl_infer_options_check(const sl_infer_options *o) {
-    static const sl_bounds rows[] = { SL_INFER_TABLE(SL_BOUNDS_ROW) };
-    const double values[] = {
-#define X(field, ...) (double)o->field,
-        SL_INFER_TABLE(X)
-#undef X
-    };
-    return sl_bounds_check(rows, values, SL_LEN(rows));
-}

@@ -6,10 +6,9 @@
 enum { BATCH = 512, MOST_BEAMS = 4096 };
 
 sl_status sl_infer_run(sl_sampled *out, int64_t *made, sl_arena *a, const sl_infer *m,
-                       sl_pool *pool, const sl_infer_data *d, const sl_infer_options *o,
-                       int64_t first, int64_t count, sl_infer_cost *cost, sl_infer_stop stop,
-                       void *payload) {
-    SL_ASSERT(d->points > 0 && d->inputs > 0 && first >= 0 && count >= 0);
+                       sl_pool *pool, const sl_dataset *d, const sl_infer_options *o, int64_t first,
+                       int64_t count, sl_infer_cost *cost, sl_infer_stop stop, void *payload) {
+    SL_ASSERT(d->rows > 0 && d->inputs > 0 && first >= 0 && count >= 0);
     *made = 0;
     if (o->decode == SL_DECODE_GREEDY) count = SL_MIN(count, 1);
     if (o->decode == SL_DECODE_BEAM && count > MOST_BEAMS)
@@ -36,8 +35,8 @@ done:
     return st;
 }
 
-sl_status sl_infer_loss(double *out, const sl_infer *m, const sl_infer_data *d,
-                        const sl_token *tokens, int n) {
+sl_status sl_infer_loss(double *out, const sl_infer *m, const sl_dataset *d, const sl_token *tokens,
+                        int n) {
     SL_ASSERT(n >= 1 && n <= SL_TOKEN_MAX);
     sl_arena scratch = { 0 };
     sl_work *work = NULL;
@@ -47,7 +46,7 @@ sl_status sl_infer_loss(double *out, const sl_infer *m, const sl_infer_data *d,
     const int64_t number = 0;
     sl_status st;
     SL_GO(sl_infer__cells_make(&cells, &scratch, m, d, 0, 0));
-    SL_GO(sl_model_work_new(&work, m->model, 1, d->points, n, 0));
+    SL_GO(sl_model_work_new(&work, m->model, 1, (int)d->rows, n, 0));
     ids[0] = SL_TOKEN_START;
     memcpy(ids + 1, tokens, (size_t)n - 1);
     cells.batch.ids = ids;

@@ -1,14 +1,14 @@
 /* walk - one data set: the encoder once, then a step for all living prefixes at a time. */
 #include "infer/infer_impl.h"
 
-static sl_status encode(sl_infer__walk *w, const sl_infer_data *d) {
+static sl_status encode(sl_infer__walk *w, const sl_dataset *d) {
     const sl_infer *m = w->model;
     sl_arena scratch = { 0 };
     sl_work *work = NULL;
     sl_infer__cells cells;
     sl_status st;
     SL_GO(sl_infer__cells_make(&cells, &scratch, m, d, w->o->seed, w->o->problem));
-    SL_GO(sl_model_work_new(&work, m->model, 1, d->points, 1, 0));
+    SL_GO(sl_model_work_new(&work, m->model, 1, (int)d->rows, 1, 0));
     sl_model_encode(w->memory, work, m->weights, &cells.batch);
     st = sl_nn_gemm_status();
 done:
@@ -18,12 +18,12 @@ done:
 }
 
 sl_status sl_infer__walk_init(sl_infer__walk *w, const sl_infer *m, sl_pool *pool,
-                              const sl_infer_data *d, const sl_infer_options *o, int room) {
+                              const sl_dataset *d, const sl_infer_options *o, int room) {
     *w = (sl_infer__walk){
-        .model = m, .o = o, .pool = pool, .points = d->points, .inputs = d->inputs, .room = room
+        .model = m, .o = o, .pool = pool, .points = (int)d->rows, .inputs = d->inputs, .room = room
     };
     const size_t workers = (size_t)sl_par_pool_threads(pool);
-    const size_t cells = (size_t)d->points * (size_t)m->model->options.width;
+    const size_t cells = (size_t)d->rows * (size_t)m->model->options.width;
     const size_t numbers = workers * SL_PREFIX_ROWS * SL_TOKEN_COUNT;
     w->memory = sl_malloc_wide(cells, sizeof *w->memory);
     w->block = sl_malloc(2 * (size_t)room, sizeof *w->block);
@@ -33,7 +33,7 @@ sl_status sl_infer__walk_init(sl_infer__walk *w, const sl_infer *m, sl_pool *poo
     w->front = w->block;
     w->next = w->block + room;
     SL_TRY(encode(w, d));
-    return sl_model_prefixes_new(&w->prefixes, m->decoder, d->points, (int)workers);
+    return sl_model_prefixes_new(&w->prefixes, m->decoder, w->points, (int)workers);
 }
 
 void sl_infer__walk_clear(sl_infer__walk *w) {

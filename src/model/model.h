@@ -30,7 +30,7 @@
 #ifndef SL_MODEL_H
 #define SL_MODEL_H
 
-#include "base/base.h"
+#include "data/data.h"
 
 /* ---------------------------------------------------------------- configuration ------------- */
 
@@ -49,41 +49,21 @@
     X("mini",  128,  2)        \
     X("micro",  64,  2)
 
-/* Options of the model, as the program shows them. 0 layers of the decoder: as many as the encoder
- * has; 0 heads: width/64, and below 64 one for each 8 of the width.
- *    field    option    kind    default    as text    choices    min    max    shown    help */
-#define SL_MODEL_TABLE(X)                                                                          \
-    X(width, "width", INT, 256, "256", NULL, 8, SL_MODEL_MAX_WIDTH, "N",                           \
-      "width of the model, a multiple of 8")                                                       \
-    X(layers, "layers", INT, 3, "3", NULL, 1, SL_MODEL_MAX_LAYERS, "N",                            \
-      "layers of the encoder")                                                                     \
-    X(decoder_layers, "decoder-layers", INT, 0, "0", NULL, 0, SL_MODEL_MAX_LAYERS, "N",            \
-      "layers of the decoder; 0: as many as the encoder has")                                      \
-    X(heads, "heads", INT, 0, "0", NULL, 0, SL_MODEL_MAX_HEADS, "N",                               \
-      "heads of each attention; 0: width/64, for widths below 64 width/8")                         \
-    X(dropout, "dropout", REAL, 0.1, "0.1", NULL, 0, 0.9, "P",                                     \
-      "dropout on what is added to the residual stream")                                           \
-    X(attention_dropout, "attention-dropout", REAL, 0.1, "0.1", NULL, 0, 0.9, "P",                 \
-      "dropout on attention weights")                                                              \
-    X(norm_eps, "norm-eps", REAL, 1e-5, "1e-5", NULL, 1e-12, 1, "EPS",                             \
-      "added to the variance in layer norms")                                                      \
-    X(init_scale, "init-scale", REAL, 0.02, "0.02", NULL, 0, 10, "S",                              \
-      "standard deviation of initial weights")
-
+/* Options of the model, described by sl_model_table (options.c). */
 typedef struct sl_model_options {
-#define SL_MODEL_INT(field) int64_t field;
-#define SL_MODEL_REAL(field) double field;
-#define X(field, option, kind, ...) SL_MODEL_##kind(field)
-    SL_MODEL_TABLE(X)
-#undef X
-#undef SL_MODEL_INT
-#undef SL_MODEL_REAL
-    int64_t columns;    // cells of a point, the target's included
-    int64_t vocabulary; // rows of the token table
+    int64_t width, layers;  // layers of the encoder
+    int64_t decoder_layers; // 0: as many as the encoder has
+    int64_t heads;          // of each attention; 0: width/64, below 64 one for each 8 of the width
+    double dropout;         // of what is added to the residual stream
+    double attention_dropout;
+    double norm_eps;        // added to the variance in layer norms
+    double init_scale;      // standard deviation of initial weights
+    int64_t columns;        // cells of a point, the target's included
+    int64_t vocabulary;     // rows of the token table
 } sl_model_options;
 
-#define SL_MODEL__VALUE(field, option, kind, value, ...) .field = value,
-#define SL_MODEL_OPTIONS_INIT { SL_MODEL_TABLE(SL_MODEL__VALUE) .columns = 3, .vocabulary = 104 }
+extern const sl_option_table sl_model_table; // all but columns and vocabulary
+sl_model_options sl_model_defaults(void);    // of two inputs and 104 tokens
 
 /* width, layers := those of a named size; SL_EINVAL lists the names. */
 SL_NODISCARD sl_status sl_model_size_find(sl_model_options *o, const char *name);
@@ -133,6 +113,11 @@ typedef struct sl_batch {
     const int *begin;                 // (pairs + 1): where each pair's tokens begin
     const int64_t *number; // (pairs): of the pair in the run, counts dropout's randomness
 } sl_batch;
+
+/* A data set as the cells of one pair: mantissa, exponent (columns, rows) and present (columns),
+ * the target first. Columns behind the inputs are absent, and 0. */
+void sl_model_write_cells(float *mantissa, float *exponent, uint8_t *present, const sl_dataset *d,
+                          int columns);
 
 typedef struct sl_dropout {
     uint64_t key; // of the run
@@ -198,7 +183,7 @@ void sl_model_prefixes_drop(sl_prefixes *p, int node);
 int sl_model_prefixes_alive(const sl_prefixes *p); // nodes that are in use
 /* logits (n, vocabulary) of what comes behind each of n nodes, whose parents have been run before.
  * Each node is run once; calls for different nodes may go on at once with different workers. */
-void sl_model_prefixes_run(float *logits, sl_prefixes *p, const int *node, int n, int worker);
+void sl_model_prefixes_run(float *logits, sl_prefixes *p, const int *rows, int n, int worker);
 
 /* ---------------------------------------------------------------- cost ---------------------- */
 

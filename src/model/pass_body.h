@@ -627,7 +627,7 @@ static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *
     decoder_layer *l = &w->decoder[i];
     const int d = (int)o->width, H = (int)o->heads, T = w->T;
     const size_t residual = (size_t)(d / 8),
-                 across = (size_t)(H * sl_nn_attn_row(w->batch->points));
+                 across = (size_t)H * (size_t)sl_nn_attn_row(w->batch->points);
 
     attention *a = &l->self;
     NN(linear_fwd)(a->q, 3 * d, in->h, d, weights + at->self_qkv_w, weights + at->self_qkv_b, T, d,

@@ -38,13 +38,7 @@ sl_status sl_model_size_find(sl_model_options *o, const char *name) {
 
 /* Bounds of the table, then what only several options together can break. */
 static sl_status check(const sl_model_options *o) {
-    static const sl_bounds rows[] = { SL_MODEL_TABLE(SL_BOUNDS_ROW) };
-    const double values[] = {
-#define X(field, ...) (double)o->field,
-        SL_MODEL_TABLE(X)
-#undef X
-    };
-    SL_TRY(sl_bounds_check(rows, values, SL_LEN(rows)));
+    SL_TRY(sl_option_check(o, &sl_model_table));
     if (o->width % 8 != 0)
         return sl_fail(SL_EINVAL, "width is %lld, which is no multiple of 8", (long long)o->width);
     if (o->columns < 1 || o->columns > SL_NN_MAX_COLUMNS)

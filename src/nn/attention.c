@@ -1,20 +1,18 @@
-/* attention - the public calls: shapes are checked, the CPU's level is chosen. The work is in
+/* attention - the public calls: shapes are checked, the variant is chosen. The work is in
  * attention_body.h and columns_body.h. */
 #include "nn/attention_impl.h"
 
-const sl_nn__attention *sl_nn__attention_at(sl_isa cpu) {
-    static const sl_nn__attention *const tables[SL_ISA_COUNT] = {
-        [SL_ISA_BASE] = &sl_nn__attention_base,
-        [SL_ISA_AVX2] = &sl_nn__attention_avx2,
-        [SL_ISA_AVX512] = &sl_nn__attention_avx512,
-    };
-    return tables[cpu];
+const sl_nn__attention *sl_nn__attention_at(sl_isa isa) {
+    static const sl_nn__attention *const tables[SL_ISA_COUNT] =
+        SL_ISA_VARIANTS(sl_nn__attention_base, sl_nn__attention_avx2, sl_nn__attention_avx512);
+    return tables[isa];
 }
 
-static const sl_nn__attention *level(void) { return sl_nn__attention_at(sl_cpu()); }
+static const sl_nn__attention *chosen(void) { return sl_nn__attention_at(sl_cpu()); }
 
-/* Enough for every level: panels are rounded up to two of the widest vectors. Backward needs most:
- * V transposed (D x Tk), K (Tk x D), a block of queries (x D), and twice a block's weights (x Tk).
+/* Enough for every instruction set: panels are rounded up to two of the widest vectors. Backward
+ * needs most: V transposed (D x Tk), K (Tk x D), a block of queries (x D), and twice a block's
+ * weights (x Tk).
  */
 size_t sl_nn_attn_scratch(int Tq, int Tk, int D) {
     const size_t row = (size_t)sl_nn_attn_row(Tk), keys = (row + 31) & ~(size_t)31;
@@ -33,7 +31,7 @@ void sl_nn_attn_fwd(float *o, int ldo, float *p, const float *q, int ldq, const 
     check_head(H, D);
     SL_ASSERT(Tq >= 1 && Tk >= 1 && (!causal || Tq == Tk));
     SL_ASSERT(ldo >= H * D && ldq >= H * D && ldkv >= H * D);
-    level()->attn_fwd(o, ldo, p, q, ldq, k, v, ldkv, keep, scale, Tq, Tk, H, D, causal, scratch);
+    chosen()->attn_fwd(o, ldo, p, q, ldq, k, v, ldkv, keep, scale, Tq, Tk, H, D, causal, scratch);
 }
 
 void sl_nn_attn_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const float *dout, int ldo,
@@ -43,8 +41,8 @@ void sl_nn_attn_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const fl
     check_head(H, D);
     SL_ASSERT(Tq >= 1 && Tk >= 1 && (!causal || Tq == Tk));
     SL_ASSERT(ldo >= H * D && ldq >= H * D && ldkv >= H * D);
-    level()->attn_bwd(dq, ldq, dk, dv, ldkv, dout, ldo, q, k, v, p, keep, scale, Tq, Tk, H, D,
-                      causal, scratch);
+    chosen()->attn_bwd(dq, ldq, dk, dv, ldkv, dout, ldo, q, k, v, p, keep, scale, Tq, Tk, H, D,
+                       causal, scratch);
 }
 
 static void check_columns(int N, int nq, int cols, const uint8_t *present, int per) {
@@ -57,7 +55,7 @@ void sl_nn_cols_fwd(float *o, int ldo, float *p, const float *q, int ldq, const 
                     const uint8_t *present, int per, int N, int nq, int cols, int H, int D) {
     check_head(H, D);
     check_columns(N, nq, cols, present, per);
-    level()->cols_fwd(o, ldo, p, q, ldq, k, v, ldkv, keep, scale, present, per, N, nq, cols, H, D);
+    chosen()->cols_fwd(o, ldo, p, q, ldq, k, v, ldkv, keep, scale, present, per, N, nq, cols, H, D);
 }
 
 void sl_nn_cols_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const float *dout, int ldo,
@@ -66,6 +64,6 @@ void sl_nn_cols_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const fl
                     int nq, int cols, int H, int D) {
     check_head(H, D);
     check_columns(N, nq, cols, present, per);
-    level()->cols_bwd(dq, ldq, dk, dv, ldkv, dout, ldo, q, k, v, p, keep, scale, present, per, N,
-                      nq, cols, H, D);
+    chosen()->cols_bwd(dq, ldq, dk, dv, ldkv, dout, ldo, q, k, v, p, keep, scale, present, per, N,
+                       nq, cols, H, D);
 }

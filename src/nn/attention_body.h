@@ -1,4 +1,4 @@
-/* attention_body - attention of one group of queries to one group of keys, for one CPU level.
+/* attention_body - attention of one group of queries to one group of keys, for one instruction set.
  *
  * Everything but the softmax is one small product, C[m][n] (+)= sum over k of A(m,k) B[k][n], that
  * stays in the first two caches. It is computed in tiles of registers: rows of A are broadcast,
@@ -21,13 +21,14 @@
  * Queries are taken in blocks of SL_ATTN__BLOCK. With causal, tiles above the diagonal are neither
  * computed nor read: what is left out is decided by tile, what lies above the diagonal inside a
  * tile is 0 in P and dS. */
-#include "nn/attention_lanes.h"
+#include "nn/attention_impl.h"
+#include "nn/exponential.h"
 
-enum { PANEL = 2 * LANES, ROWS = 6, ROWS_NARROW = 8, DEPTH = 256 };
+enum { PANEL = 2 * W, ROWS = 6, ROWS_NARROW = 8, DEPTH = 256 };
 
 /* ---------------------------------------------------------------- packing ------------------- */
 
-INLINE size_t panels(int n) { return (size_t)((n + PANEL - 1) / PANEL); }
+SL_INLINE size_t panels(int n) { return (size_t)((n + PANEL - 1) / PANEL); }
 
 /* Panels of B[k][n] = x[k][n], k < K; N is a multiple of 8. Room: panels(N) K PANEL numbers. */
 static void pack(float *out, const float *x, int ldx, int K, int N) {
@@ -37,32 +38,16 @@ static void pack(float *out, const float *x, int ldx, int K, int N) {
         if (width == PANEL)
             for (int k = 0; k < K; k++) {
                 const float *row = from + (size_t)k * (size_t)ldx;
-                store(out + (size_t)k * PANEL, load(row));
-                store(out + (size_t)k * PANEL + LANES, load(row + LANES));
+                v_store(out + (size_t)k * PANEL, v_load(row));
+                v_store(out + (size_t)k * PANEL + W, v_load(row + W));
             }
         else
             for (int k = 0; k < K; k++)
                 for (int i = 0; i < PANEL; i += UNIT)
-                    store_unit(out + (size_t)k * PANEL + i,
-                               i < width ? load_unit(from + (size_t)k * (size_t)ldx + i)
+                    unit_store(out + (size_t)k * PANEL + i,
+                               i < width ? unit_load(from + (size_t)k * (size_t)ldx + i)
                                          : (unit){ 0 });
     }
-}
-
-/* Four vectors of four, or two such side by side, as their transposes. */
-INLINE void transpose_units(unit r[4]) {
-#if SL_LANES == 4
-    transpose(r);
-#else
-    const unit a = __builtin_shufflevector(r[0], r[1], 0, 8, 1, 9, 4, 12, 5, 13);
-    const unit b = __builtin_shufflevector(r[0], r[1], 2, 10, 3, 11, 6, 14, 7, 15);
-    const unit c = __builtin_shufflevector(r[2], r[3], 0, 8, 1, 9, 4, 12, 5, 13);
-    const unit d = __builtin_shufflevector(r[2], r[3], 2, 10, 3, 11, 6, 14, 7, 15);
-    r[0] = __builtin_shufflevector(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
-    r[1] = __builtin_shufflevector(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
-    r[2] = __builtin_shufflevector(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
-    r[3] = __builtin_shufflevector(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
-#endif
 }
 
 /* Panels of B[k][n] = x[n][k], k < K, a multiple of 8, n < N. Up to the next multiple of 16 the last
@@ -75,16 +60,16 @@ static void pack_transposed(float *out, const float *x, int ldx, int K, int N) {
         for (int k = 0; k < K; k += 4) {
             unit r[4];
             for (int i = 0; i < 4; i++) {
-                const vec4 lo = *(const vec4_any *)(row[i] + k);
-#if SL_LANES == 4
+                const vec4 lo = v4_load(row[i] + k);
+#if SL_VECTOR_BYTES == 16
                 r[i] = lo;
 #else
-                const vec4 hi = *(const vec4_any *)(row[i + 4] + k);
+                const vec4 hi = v4_load(row[i + 4] + k);
                 r[i] = __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7);
 #endif
             }
-            transpose_units(r);
-            for (int i = 0; i < 4; i++) store_unit(to + (size_t)(k + i) * PANEL, r[i]);
+            unit_transpose(r);
+            for (int i = 0; i < 4; i++) unit_store(to + (size_t)(k + i) * PANEL, r[i]);
         }
     }
 }
@@ -97,31 +82,38 @@ typedef struct factor {
     size_t am, ak;
 } factor;
 
-/* C[0 .. rows)[0 .. vectors LANES) of one panel; the last vector's first `last` numbers are written.
+/* The first n numbers, n being W or, of vectors of 16, half of that. */
+SL_INLINE vec load_first(const float *x, int n) { return W == 16 ? v_load_n(x, n) : v_load(x); }
+SL_INLINE void store_first(float *x, vec a, int n) {
+    if (W == 16) v_store_n(x, a, n);
+    else v_store(x, a);
+}
+
+/* C[0 .. rows)[0 .. vectors W) of one panel; the last vector's first `last` numbers are written.
  * rows, vectors and by_rows are constants where this is called. */
-INLINE void tile(float *C, size_t ldc, factor A, const float *B, int K, const int rows,
+SL_INLINE void tile(float *C, size_t ldc, factor A, const float *B, int K, const int rows,
                  const int vectors, int last, bool add, const bool by_rows) {
     vec sum[ROWS_NARROW][2];
-    UNROLL for (int m = 0; m < rows; m++)
-        UNROLL for (int v = 0; v < vectors; v++) sum[m][v] = (vec){ 0 };
+    SL_UNROLL for (int m = 0; m < rows; m++)
+        SL_UNROLL for (int v = 0; v < vectors; v++) sum[m][v] = (vec){ 0 };
     for (int k = 0; k < K; k++, B += PANEL) {
         vec b[2];
-        UNROLL for (int v = 0; v < vectors; v++) b[v] = load(B + v * LANES);
-        UNROLL for (int m = 0; m < rows; m++) {
-            const vec a = all(by_rows ? A.a[(size_t)m * A.am + (size_t)k] : A.a[m]);
-            UNROLL for (int v = 0; v < vectors; v++) sum[m][v] = muladd(a, b[v], sum[m][v]);
+        SL_UNROLL for (int v = 0; v < vectors; v++) b[v] = v_load(B + v * W);
+        SL_UNROLL for (int m = 0; m < rows; m++) {
+            const vec a = v_set(by_rows ? A.a[(size_t)m * A.am + (size_t)k] : A.a[m]);
+            SL_UNROLL for (int v = 0; v < vectors; v++) sum[m][v] = v_fma(a, b[v], sum[m][v]);
         }
         if (!by_rows) A.a += A.ak;
     }
     if (add)
-        UNROLL for (int m = 0; m < rows; m++)
-            UNROLL for (int v = 0; v < vectors; v++)
-                sum[m][v] += load_first(C + (size_t)m * ldc + v * LANES,
-                                        v == vectors - 1 ? last : LANES);
-    UNROLL for (int m = 0; m < rows; m++)
-        UNROLL for (int v = 0; v < vectors; v++)
-            store_first(C + (size_t)m * ldc + v * LANES, sum[m][v],
-                        v == vectors - 1 ? last : LANES);
+        SL_UNROLL for (int m = 0; m < rows; m++)
+            SL_UNROLL for (int v = 0; v < vectors; v++)
+                sum[m][v] += load_first(C + (size_t)m * ldc + v * W,
+                                        v == vectors - 1 ? last : W);
+    SL_UNROLL for (int m = 0; m < rows; m++)
+        SL_UNROLL for (int v = 0; v < vectors; v++)
+            store_first(C + (size_t)m * ldc + v * W, sum[m][v],
+                        v == vectors - 1 ? last : W);
 }
 
 #define CASES(rows_max, vectors, by_rows)                                                  \
@@ -159,8 +151,8 @@ static void product(float *C, int ldc, factor A, const float *B, int B_depth, in
     for (int k0 = 0; k0 < K; k0 += DEPTH, add = true)
         for (int n = 0; n < N; n += PANEL) {
             const float *panel = B + (size_t)(n / PANEL) * (size_t)B_depth * PANEL;
-            const int width = SL_MIN(PANEL, N - n), vectors = (width + LANES - 1) / LANES;
-            const int last = width - (vectors - 1) * LANES;
+            const int width = SL_MIN(PANEL, N - n), vectors = (width + W - 1) / W;
+            const int last = width - (vectors - 1) * W;
             const int step = vectors == 2 ? ROWS : ROWS_NARROW;
             for (int m = 0; m < M; m += step) {
                 const int rows = SL_MIN(step, M - m);
@@ -190,86 +182,86 @@ typedef struct extent {
     int row; // numbers in a row, those past the keys being 0
 } extent;
 
-INLINE int seen_by(extent e, int i) { return e.seen + i * e.grows; }
-INLINE ivec mask_up_to(int n) { return count_up() < (ivec)(n - (ivec){ 0 }); }
+SL_INLINE int seen_by(extent e, int i) { return e.seen + i * e.grows; }
+SL_INLINE ivec mask_up_to(int n) { return i_count() < (ivec)(n - (ivec){ 0 }); }
 
 /* Scores s in p become softmax(s / sqrt(D)), base2 being log2(e) / sqrt(D). */
-INLINE void softmax(float *p, extent e, float base2, const int rows) {
-    const int whole = e.seen / LANES * LANES, end = seen_by(e, rows - 1); // every row has `whole`
+SL_INLINE void softmax(float *p, extent e, float base2, const int rows) {
+    const int whole = e.seen / W * W, end = seen_by(e, rows - 1); // every row has `whole`
     const size_t row = (size_t)e.row;
-    const vec least = all(-__builtin_inff()), slope = all(base2);
+    const vec least = v_set(-__builtin_inff()), slope = v_set(base2);
     vec top[GROUP] = { least, least, least, least }, total[GROUP] = { { 0 } };
-    for (int j = 0; j < whole; j += LANES)
-        UNROLL for (int i = 0; i < rows; i++)
-            top[i] = larger(load(p + (size_t)i * row + j), top[i]);
-    for (int j = whole; j < end; j += LANES)
-        UNROLL for (int i = 0; i < rows; i++)
-            top[i] = larger(choose(mask_up_to(seen_by(e, i) - j), load(p + (size_t)i * row + j),
+    for (int j = 0; j < whole; j += W)
+        SL_UNROLL for (int i = 0; i < rows; i++)
+            top[i] = v_max(v_load(p + (size_t)i * row + j), top[i]);
+    for (int j = whole; j < end; j += W)
+        SL_UNROLL for (int i = 0; i < rows; i++)
+            top[i] = v_max(v_choose(mask_up_to(seen_by(e, i) - j), v_load(p + (size_t)i * row + j),
                                    least), top[i]);
 
-    const vec4 highest = max_of_each(top);
-    UNROLL for (int i = 0; i < rows; i++) top[i] = all(highest[i]);
-    for (int j = 0; j < whole; j += LANES)
-        UNROLL for (int i = 0; i < rows; i++) {
+    const vec4 highest = v_maxima(top[0], top[1], top[2], top[3]);
+    SL_UNROLL for (int i = 0; i < rows; i++) top[i] = v_set(highest[i]);
+    for (int j = 0; j < whole; j += W)
+        SL_UNROLL for (int i = 0; i < rows; i++) {
             float *at = p + (size_t)i * row + j;
-            const vec power = exp2_vec((load(at) - top[i]) * slope);
+            const vec power = v_exp2((v_load(at) - top[i]) * slope);
             total[i] += power;
-            store(at, power);
+            v_store(at, power);
         }
-    for (int j = whole; j < end; j += LANES)
-        UNROLL for (int i = 0; i < rows; i++) {
+    for (int j = whole; j < end; j += W)
+        SL_UNROLL for (int i = 0; i < rows; i++) {
             float *at = p + (size_t)i * row + j;
-            const vec power = clear_unless(mask_up_to(seen_by(e, i) - j),
-                                           exp2_vec((load(at) - top[i]) * slope));
+            const vec power = v_choose(mask_up_to(seen_by(e, i) - j),
+                                       v_exp2((v_load(at) - top[i]) * slope), (vec){ 0 });
             total[i] += power;
-            store(at, power);
+            v_store(at, power);
         }
 
-    const vec4 share = 1 / sum_of_each(total);
-    UNROLL for (int i = 0; i < rows; i++) top[i] = all(share[i]);
+    const vec4 share = 1 / v_sums(total[0], total[1], total[2], total[3]);
+    SL_UNROLL for (int i = 0; i < rows; i++) top[i] = v_set(share[i]);
     int j = 0;
-    for (; j < end; j += LANES)
-        UNROLL for (int i = 0; i < rows; i++) {
+    for (; j < end; j += W)
+        SL_UNROLL for (int i = 0; i < rows; i++) {
             float *at = p + (size_t)i * row + j;
-            store(at, load(at) * top[i]);
+            v_store(at, v_load(at) * top[i]);
         }
-    for (; j < e.row; j += LANES)
-        UNROLL for (int i = 0; i < rows; i++) store(p + (size_t)i * row + j, (vec){ 0 });
+    for (; j < e.row; j += W)
+        SL_UNROLL for (int i = 0; i < rows; i++) v_store(p + (size_t)i * row + j, (vec){ 0 });
 }
 
-/* out[0 .. n) := what dropout leaves of p, multiplied by scale. n is a multiple of LANES. */
-INLINE void drop(float *out, const float *p, const uint8_t *keep, float scale, int n) {
-    for (int j = 0; j < n; j += LANES)
-        store(out + j, clear_unless(lanes_of_bits(keep, (size_t)j), load(p + j) * all(scale)));
+/* out[0 .. n) := what dropout leaves of p, multiplied by scale. n is a multiple of W. */
+SL_INLINE void drop(float *out, const float *p, const uint8_t *keep, float scale, int n) {
+    for (int j = 0; j < n; j += W)
+        v_store(out + j, v_keep(v_load(p + j) * v_set(scale), keep, (size_t)j, W));
 }
 
 /* dp, the gradient of what went into the second product, becomes the gradient of the scores before
  * their division: ds = p (dp - sum of dp p) root. Past the keys of a row p is 0, and ds is up to n. */
-INLINE void softmax_bwd(float *dp, const float *p, const uint8_t *keep, float scale, extent e,
+SL_INLINE void softmax_bwd(float *dp, const float *p, const uint8_t *keep, float scale, extent e,
                         int n, float root, const int rows) {
     const int end = seen_by(e, rows - 1);
     const size_t row = (size_t)e.row;
     vec total[GROUP] = { { 0 } };
     int j = 0;
-    for (; j < end; j += LANES)
-        UNROLL for (int i = 0; i < rows; i++) {
+    for (; j < end; j += W)
+        SL_UNROLL for (int i = 0; i < rows; i++) {
             const size_t at = (size_t)i * row + (size_t)j;
-            vec d = load(dp + at);
+            vec d = v_load(dp + at);
             if (keep) {
-                d = clear_unless(lanes_of_bits(keep, at), d * all(scale));
-                store(dp + at, d);
+                d = v_keep(d * v_set(scale), keep, at, W);
+                v_store(dp + at, d);
             }
-            total[i] = muladd(d, load(p + at), total[i]);
+            total[i] = v_fma(d, v_load(p + at), total[i]);
         }
-    const vec4 mean = sum_of_each(total);
-    UNROLL for (int i = 0; i < rows; i++) total[i] = all(mean[i]);
-    for (j = 0; j < end; j += LANES)
-        UNROLL for (int i = 0; i < rows; i++) {
+    const vec4 mean = v_sums(total[0], total[1], total[2], total[3]);
+    SL_UNROLL for (int i = 0; i < rows; i++) total[i] = v_set(mean[i]);
+    for (j = 0; j < end; j += W)
+        SL_UNROLL for (int i = 0; i < rows; i++) {
             const size_t at = (size_t)i * row + (size_t)j;
-            store(dp + at, load(p + at) * all(root) * (load(dp + at) - total[i]));
+            v_store(dp + at, v_load(p + at) * v_set(root) * (v_load(dp + at) - total[i]));
         }
-    for (; j < n; j += LANES)
-        UNROLL for (int i = 0; i < rows; i++) store(dp + (size_t)i * row + j, (vec){ 0 });
+    for (; j < n; j += W)
+        SL_UNROLL for (int i = 0; i < rows; i++) v_store(dp + (size_t)i * row + j, (vec){ 0 });
 }
 
 /* ---------------------------------------------------------------- attention ----------------- */

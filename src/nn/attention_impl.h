@@ -1,5 +1,5 @@
-/* attention_impl - the level's own part of linear.c, attention.c and columns.c: one table per CPU
- * level, filled by attention_body.h, columns_body.h and linear_body.h. */
+/* attention_impl - what linear.c and attention.c choose from: one table per instruction set,
+ * filled by attention_body.h, columns_body.h and linear_body.h. */
 #ifndef SL_ATTENTION_IMPL_H
 #define SL_ATTENTION_IMPL_H
 
@@ -27,7 +27,7 @@ typedef struct sl_nn__attention {
 
 extern const sl_nn__attention sl_nn__attention_base, sl_nn__attention_avx2,
     sl_nn__attention_avx512;
-const sl_nn__attention *sl_nn__attention_at(sl_isa cpu);
+const sl_nn__attention *sl_nn__attention_at(sl_isa isa);
 
 /* Queries are worked on in blocks, so that scratch does not grow with the square of T. */
 enum { SL_ATTN__BLOCK = 64 };

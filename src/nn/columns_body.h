@@ -1,4 +1,4 @@
-/* columns_body - attention over the columns of each point, for one CPU level.
+/* columns_body - attention over the columns of each point, for one instruction set.
  *
  * Every point has its own tiny problem: nq queries, cols keys. UNIT points of one head are taken at
  * a time, and the vectors run along D where numbers of one point meet, along the points where
@@ -10,7 +10,8 @@
  *     combine   for each point its numbers as broadcast factors, vectors along D
  *
  * Where fewer points are left, the last one stands in for those missing, and is not stored again. */
-#include "nn/attention_lanes.h"
+#include "nn/attention_impl.h"
+#include "nn/exponential.h"
 
 typedef struct columns {
     int N, nq, cols, H, D;
@@ -24,28 +25,19 @@ typedef struct pairs {
     float of[SL_NN_MAX_COLUMNS * SL_NN_MAX_COLUMNS][UNIT];
 } pairs;
 
-INLINE size_t cell(const columns *s, int c, int r) {
+SL_INLINE size_t cell(const columns *s, int c, int r) {
     return (size_t)c * (size_t)s->N + (size_t)SL_MIN(r, s->N - 1);
 }
 
 /* One vector of the sums over each of UNIT vectors. */
-INLINE unit fold(float part[UNIT][UNIT]) {
+SL_INLINE unit fold(float part[UNIT][UNIT]) {
     unit r[UNIT];
-    for (int i = 0; i < UNIT; i++) r[i] = load_unit(part[i]);
-#if SL_LANES == 4
-    transpose(r);
-    return (r[0] + r[1]) + (r[2] + r[3]);
-#else
-    const unit a = _mm256_hadd_ps(r[0], r[1]), b = _mm256_hadd_ps(r[2], r[3]);
-    const unit c = _mm256_hadd_ps(r[4], r[5]), d = _mm256_hadd_ps(r[6], r[7]);
-    const unit ab = _mm256_hadd_ps(a, b), cd = _mm256_hadd_ps(c, d);
-    return __builtin_shufflevector(ab, cd, 0, 1, 2, 3, 8, 9, 10, 11) +
-           __builtin_shufflevector(ab, cd, 4, 5, 6, 7, 12, 13, 14, 15);
-#endif
+    for (int i = 0; i < UNIT; i++) r[i] = unit_load(part[i]);
+    return unit_sums(r);
 }
 
 /* out[a, c] = x[a] y[c] for the points from r on: products of heads. */
-INLINE void dots(pairs *out, const columns *s, const float *x, size_t ldx, const float *y, int r,
+SL_INLINE void dots(pairs *out, const columns *s, const float *x, size_t ldx, const float *y, int r,
                  const int nq, const int cols) {
     float part[SL_NN_MAX_COLUMNS * SL_NN_MAX_COLUMNS][UNIT][UNIT];
     for (int i = 0; i < UNIT; i++) {
@@ -57,18 +49,18 @@ INLINE void dots(pairs *out, const columns *s, const float *x, size_t ldx, const
             for (int c = 0; c < cols; c++) sum[a][c] = (unit){ 0 };
         for (int d = 0; d < s->D; d += UNIT)
             for (int c = 0; c < cols; c++) {
-                const unit y_d = load_unit(y_c[c] + d);
+                const unit y_d = unit_load(y_c[c] + d);
                 for (int a = 0; a < nq; a++)
-                    sum[a][c] = muladd_unit(load_unit(x_a[a] + d), y_d, sum[a][c]);
+                    sum[a][c] = unit_fma(unit_load(x_a[a] + d), y_d, sum[a][c]);
             }
         for (int a = 0; a < nq; a++)
-            for (int c = 0; c < cols; c++) store_unit(part[a * cols + c][i], sum[a][c]);
+            for (int c = 0; c < cols; c++) unit_store(part[a * cols + c][i], sum[a][c]);
     }
-    for (int k = 0; k < nq * cols; k++) store_unit(out->of[k], fold(part[k]));
+    for (int k = 0; k < nq * cols; k++) unit_store(out->of[k], fold(part[k]));
 }
 
 /* kept[k] := what dropout leaves of x[k], multiplied by the scale; kept may be x. */
-INLINE void drop_pairs(pairs *kept, const pairs *x, const columns *s, int h, int r, const int nq,
+SL_INLINE void drop_pairs(pairs *kept, const pairs *x, const columns *s, int h, int r, const int nq,
                        const int cols) {
     const size_t bytes = ((size_t)s->H * (size_t)cols + 7) / 8, bit = (size_t)h * (size_t)cols;
     const bool over = bit % 8 + (size_t)cols > 8; // into the next byte
@@ -82,37 +74,37 @@ INLINE void drop_pairs(pairs *kept, const pairs *x, const columns *s, int h, int
         memcpy(&words, word, sizeof words);
         for (int c = 0; c < cols; c++) {
             const iunit mask = -((words >> c) & 1);
-            const unit left = load_unit(x->of[a * cols + c]) * all_units(s->scale);
-            store_unit(kept->of[a * cols + c], (unit)((iunit)left & mask));
+            const unit left = unit_load(x->of[a * cols + c]) * unit_set(s->scale);
+            unit_store(kept->of[a * cols + c], (unit)((iunit)left & mask));
         }
     }
 }
 
 /* Softmax over the keys c that are there; the others become 0, and all do if none is there. */
-INLINE void softmax_pairs(pairs *p, const iunit *there, float base2, const int nq, const int cols) {
+SL_INLINE void softmax_pairs(pairs *p, const iunit *there, float base2, const int nq, const int cols) {
     for (int a = 0; a < nq; a++) {
         unit e[SL_NN_MAX_COLUMNS], total = { 0 };
-        unit top = all_units(-__builtin_inff());
+        unit top = unit_set(-__builtin_inff());
         for (int c = 0; c < cols; c++) {
-            e[c] = load_unit(p->of[a * cols + c]);
+            e[c] = unit_load(p->of[a * cols + c]);
             const iunit more = (e[c] > top) & there[c];
             top = (unit)(((iunit)e[c] & more) | ((iunit)top & ~more));
         }
         for (int c = 0; c < cols; c++) {
-            e[c] = (unit)((iunit)exp2_unit((e[c] - top) * all_units(base2)) & there[c]);
+            e[c] = (unit)((iunit)unit_exp2((e[c] - top) * unit_set(base2)) & there[c]);
             total += e[c];
         }
         const unit share = 1 / total;
         for (int c = 0; c < cols; c++)
-            store_unit(p->of[a * cols + c], (unit)((iunit)(e[c] * share) & there[c]));
+            unit_store(p->of[a * cols + c], (unit)((iunit)(e[c] * share) & there[c]));
     }
 }
 
-INLINE float *numbers(const columns *s, const float *p, int a, int r, int h) {
+SL_INLINE float *numbers(const columns *s, const float *p, int a, int r, int h) {
     return (float *)(uintptr_t)(p + (cell(s, a, r) * (size_t)s->H + (size_t)h) * (size_t)s->cols);
 }
 
-INLINE void cols_fwd_of(const columns *s, float *o, float *p, const float *q, const float *k,
+SL_INLINE void cols_fwd_of(const columns *s, float *o, float *p, const float *q, const float *k,
                         const float *v, const uint8_t *present, int per, const int nq,
                         const int cols) {
     const float base2 = (float)(1.4426950408889634 / __builtin_sqrt((double)s->D));
@@ -143,22 +135,22 @@ INLINE void cols_fwd_of(const columns *s, float *o, float *p, const float *q, co
                     unit sum[SL_NN_MAX_COLUMNS];
                     for (int a = 0; a < nq; a++) sum[a] = (unit){ 0 };
                     for (int c = 0; c < cols; c++) {
-                        const unit v_c = load_unit(v + cell(s, c, r + i) * s->ldkv + d);
+                        const unit v_c = unit_load(v + cell(s, c, r + i) * s->ldkv + d);
                         for (int a = 0; a < nq; a++)
-                            sum[a] = muladd_unit(all_units(w.of[a * cols + c][i]), v_c, sum[a]);
+                            sum[a] = unit_fma(unit_set(w.of[a * cols + c][i]), v_c, sum[a]);
                     }
                     for (int a = 0; a < nq; a++)
-                        store_unit(o + cell(s, a, r + i) * s->ldo + d, sum[a]);
+                        unit_store(o + cell(s, a, r + i) * s->ldo + d, sum[a]);
                 }
         }
     }
 }
 
 /* Absent columns need no word here: their p is 0, and with it every gradient of theirs. */
-INLINE void cols_bwd_of(const columns *s, float *dq, float *dk, float *dv, const float *dout,
+SL_INLINE void cols_bwd_of(const columns *s, float *dq, float *dk, float *dv, const float *dout,
                         const float *q, const float *k, const float *v, const float *p,
                         const int nq, const int cols) {
-    const unit root = all_units((float)(1 / __builtin_sqrt((double)s->D)));
+    const unit root = unit_set((float)(1 / __builtin_sqrt((double)s->D)));
     for (int r = 0; r < s->N; r += UNIT) {
         const int points = SL_MIN(UNIT, s->N - r);
         for (int h = 0; h < s->H; h++) {
@@ -177,12 +169,12 @@ INLINE void cols_bwd_of(const columns *s, float *dq, float *dk, float *dv, const
             for (int a = 0; a < nq; a++) {
                 unit total = { 0 };
                 for (int c = 0; c < cols; c++)
-                    total = muladd_unit(load_unit(ds.of[a * cols + c]),
-                                        load_unit(w.of[a * cols + c]), total);
+                    total = unit_fma(unit_load(ds.of[a * cols + c]),
+                                        unit_load(w.of[a * cols + c]), total);
                 for (int c = 0; c < cols; c++) {
                     const int ac = a * cols + c;
-                    store_unit(ds.of[ac],
-                               load_unit(w.of[ac]) * root * (load_unit(ds.of[ac]) - total));
+                    unit_store(ds.of[ac],
+                               unit_load(w.of[ac]) * root * (unit_load(ds.of[ac]) - total));
                 }
             }
 
@@ -191,26 +183,26 @@ INLINE void cols_bwd_of(const columns *s, float *dq, float *dk, float *dv, const
                     unit q_a[SL_NN_MAX_COLUMNS], dout_a[SL_NN_MAX_COLUMNS];
                     unit dq_a[SL_NN_MAX_COLUMNS];
                     for (int a = 0; a < nq; a++) {
-                        q_a[a] = load_unit(q + cell(s, a, r + i) * s->ldq + d);
-                        dout_a[a] = load_unit(dout + cell(s, a, r + i) * s->ldo + d);
+                        q_a[a] = unit_load(q + cell(s, a, r + i) * s->ldq + d);
+                        dout_a[a] = unit_load(dout + cell(s, a, r + i) * s->ldo + d);
                         dq_a[a] = (unit){ 0 };
                     }
                     for (int c = 0; c < cols; c++) {
                         const size_t at = cell(s, c, r + i) * s->ldkv + (size_t)d;
-                        const unit k_c = load_unit(k + at);
+                        const unit k_c = unit_load(k + at);
                         unit dk_c = { 0 }, dv_c = { 0 };
                         for (int a = 0; a < nq; a++) {
-                            const unit ds_ac = all_units(ds.of[a * cols + c][i]);
-                            dq_a[a] = muladd_unit(ds_ac, k_c, dq_a[a]);
-                            dk_c = muladd_unit(ds_ac, q_a[a], dk_c);
-                            dv_c = muladd_unit(all_units(left->of[a * cols + c][i]), dout_a[a],
+                            const unit ds_ac = unit_set(ds.of[a * cols + c][i]);
+                            dq_a[a] = unit_fma(ds_ac, k_c, dq_a[a]);
+                            dk_c = unit_fma(ds_ac, q_a[a], dk_c);
+                            dv_c = unit_fma(unit_set(left->of[a * cols + c][i]), dout_a[a],
                                                dv_c);
                         }
-                        store_unit(dk + at, dk_c);
-                        store_unit(dv + at, dv_c);
+                        unit_store(dk + at, dk_c);
+                        unit_store(dv + at, dv_c);
                     }
                     for (int a = 0; a < nq; a++)
-                        store_unit(dq + cell(s, a, r + i) * s->ldq + d, dq_a[a]);
+                        unit_store(dq + cell(s, a, r + i) * s->ldq + d, dq_a[a]);
                 }
         }
     }

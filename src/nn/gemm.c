@@ -21,17 +21,23 @@ sl_gemm_kind sl_nn_gemm_kind_of(bool ta, bool tb, int M, int N, int K) {
 
 #define D SL_GEMM_ONEDNN
 #define O SL_GEMM_OPENBLAS
+#if defined(__x86_64__)
+#define B D
+#else
+#define B O // oneDNN's products are plain loops there
+#endif
 // clang-format off
 static const sl_gemm_library rules[SL_GEMM_KINDS][SL_ISA_COUNT] = {
     //                     base avx2 avx512
-    [SL_GEMM_NN]       = {  D,   D,   D },
-    [SL_GEMM_NT]       = {  D,   D,   D },
-    [SL_GEMM_NT_LARGE] = {  D,   D,   O },
-    [SL_GEMM_TN_SMALL] = {  D,   D,   O },
-    [SL_GEMM_TN]       = {  D,   D,   D },
-    [SL_GEMM_TN_WIDE]  = {  D,   O,   D },
+    [SL_GEMM_NN]       = {  B,   D,   D },
+    [SL_GEMM_NT]       = {  B,   D,   D },
+    [SL_GEMM_NT_LARGE] = {  B,   D,   O },
+    [SL_GEMM_TN_SMALL] = {  B,   D,   O },
+    [SL_GEMM_TN]       = {  B,   D,   D },
+    [SL_GEMM_TN_WIDE]  = {  B,   O,   D },
 };
 // clang-format on
+#undef B
 #undef D
 #undef O
 
@@ -90,4 +96,4 @@ void sl_nn_gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float 
     sl_nn_gemm_by(SL_GEMM_RULE, ta, tb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
-const char *sl_nn_level(void) { return sl_isa_name(sl_cpu()); }
+const char *sl_nn_isa(void) { return sl_isa_name(sl_cpu()); }

@@ -200,8 +200,12 @@ static void *open_on_one_core(const char *file) {
 static void *open_openblas(const char *file) {
     enum { MOST = 4096 };
     static char *variables[MOST + 2];
+#if defined(__x86_64__)
     static char core[SL_ISA_COUNT][32] = { "OPENBLAS_CORETYPE=NEHALEM", "OPENBLAS_CORETYPE=HASWELL",
                                            "OPENBLAS_CORETYPE=SKYLAKEX" };
+#else
+    static char core[SL_ISA_COUNT][32] = { "OPENBLAS_CORETYPE=ARMV8" };
+#endif
     char **old = environ;
     int n = 0;
     while (old && n < MOST && old[n]) {

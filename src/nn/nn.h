@@ -13,9 +13,9 @@
  * All fast kernels run on the calling thread alone; parallel work is done by calling them from
  * several threads on different data. They allocate nothing (the GEMM libraries keep buffers of
  * their own). The sums in them have a fixed order that depends on shapes only, so equal input gives
- * equal bits on one CPU level and one GEMM library, whichever thread runs them. Between levels the
- * last bits differ: wider vectors sum in another order, and fused multiply-add is used where the
- * CPU has it.
+ * equal bits on one instruction set and one GEMM library, whichever thread runs them. Between
+ * instruction sets the last bits differ: wider vectors sum in another order, and fused multiply-add
+ * is used where the CPU has it.
  *
  * Which library multiplies is a fixed rule of instruction set, transposition and shape (gemm.c),
  * from measurements in docs/performance.md. Elementwise work is fused into few passes over memory: adding the bias
@@ -133,7 +133,7 @@ void sl_nn_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int 
 /* Names that a checkpoint keeps, since bits depend on them: "avx2" for sl_cpu(), and the libraries
  * in use with the instruction sets that they chose, "oneDNN 2.6.3 avx2, OpenBLAS 0.3.21 Haswell";
  * "" if they cannot be loaded. */
-const char *sl_nn_level(void);
+const char *sl_nn_isa(void);
 const char *sl_nn_libraries(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* pointwise - the kernels for any x86-64 (v2), the public functions, and the choice of level. */
+/* pointwise - the kernels for every CPU, the public functions, and the choice of a variant. */
 #include "nn/keep_body.h"
 #include "nn/pointwise_body.h"
 #include "nn/sums_body.h"
@@ -10,13 +10,10 @@ const sl_nn__pointwise sl_nn__pointwise_base = {
         .exp_array = exp_array,
 };
 
-const sl_nn__pointwise *sl_nn__pointwise_at(sl_isa cpu) {
-    static const sl_nn__pointwise *const table[SL_ISA_COUNT] = {
-        &sl_nn__pointwise_base,
-        &sl_nn__pointwise_avx2,
-        &sl_nn__pointwise_avx512,
-    };
-    return table[cpu];
+const sl_nn__pointwise *sl_nn__pointwise_at(sl_isa isa) {
+    static const sl_nn__pointwise *const table[SL_ISA_COUNT] =
+        SL_ISA_VARIANTS(sl_nn__pointwise_base, sl_nn__pointwise_avx2, sl_nn__pointwise_avx512);
+    return table[isa];
 }
 
 static const sl_nn__pointwise *chosen(void) { return sl_nn__pointwise_at(sl_cpu()); }

@@ -1,4 +1,4 @@
-/* The fast kernels that neither multiply matrices nor attend: one text for all CPU levels.
+/* The fast kernels that neither multiply matrices nor attend: one text for all instruction sets.
  *
  * A norm is a chain: sum of a row, mean, squares, root, quotient. One row leaves the machine waiting
  * at every link, so four rows (ROWS) walk the chain together, and their horizontal sums are taken at
@@ -16,8 +16,8 @@
  * The order of a sum depends on N, C and W alone. */
 #include <math.h>
 
+#include "nn/exponential.h"
 #include "nn/pointwise_impl.h"
-#include "nn/vector.h"
 
 enum { ROWS = 4 };
 
@@ -41,7 +41,7 @@ SL_INLINE vec join(const seam *s, size_t row, int c, int n) {
     if (s->bias) y += v_load_n(s->b + c, n);
     if (s->drop) {
         const uint8_t *keep = s->keep + row * (((size_t)s->C + 7) / 8);
-        x = v_fma(v_keep(y, keep, c, n), v_set(s->scale), x);
+        x = v_fma(v_keep(y, keep, (size_t)c, n), v_set(s->scale), x);
     } else {
         x += y;
     }
@@ -93,16 +93,16 @@ SL_INLINE void seam_rows(const seam *s, size_t row, int rows) {
     if (!s->norm) return;
 
     const float *x = (s->join ? s->xo : s->x) + row * (size_t)s->C;
-    const __m128 share = _mm_set1_ps((float)s->C);
+    const float share = (float)s->C;
     for (int r = rows; r < ROWS; r++) sum[r] = sum[0];
     float mean[ROWS], rstd[ROWS];
-    _mm_storeu_ps(mean, v_sums(sum[0], sum[1], sum[2], sum[3]) / share);
+    v4_store(mean, v_sums(sum[0], sum[1], sum[2], sum[3]) / share);
 
     for (int r = 0; r < rows; r++)
         sum[r] = squares_of_row(x + (size_t)r * (size_t)s->C, mean[r], s->C);
     for (int r = rows; r < ROWS; r++) sum[r] = sum[0];
-    const __m128 variance = v_sums(sum[0], sum[1], sum[2], sum[3]) / share;
-    _mm_storeu_ps(rstd, _mm_set1_ps(1) / _mm_sqrt_ps(variance + _mm_set1_ps(s->eps)));
+    const vec4 variance = v_sums(sum[0], sum[1], sum[2], sum[3]) / share;
+    for (int r = 0; r < ROWS; r++) rstd[r] = 1 / sqrtf(variance[r] + s->eps);
 
     for (int r = 0; r < rows; r++) {
         const float *x_r = x + (size_t)r * (size_t)s->C;
@@ -181,9 +181,10 @@ SL_INLINE void weigh_rows(back *s, size_t row, int rows) {
         g[r] = g[0], gd[r] = gd[0], s->mean[r] = s->mean[0], s->rstd[r] = s->rstd[0];
 
     // flat = -rstd mean(g); tilt (xo - mean) = -rstd mean(g z) z, which has two more rstd
-    const __m128 share = _mm_set1_ps(-1.0f / (float)s->C), rstd = _mm_loadu_ps(s->rstd);
-    _mm_storeu_ps(s->flat, v_sums(g[0], g[1], g[2], g[3]) * share * rstd);
-    _mm_storeu_ps(s->tilt, v_sums(gd[0], gd[1], gd[2], gd[3]) * share * rstd * (rstd * rstd));
+    const float share = -1.0f / (float)s->C;
+    const vec4 rstd = v4_load(s->rstd);
+    v4_store(s->flat, v_sums(g[0], g[1], g[2], g[3]) * share * rstd);
+    v4_store(s->tilt, v_sums(gd[0], gd[1], gd[2], gd[3]) * share * rstd * (rstd * rstd));
 }
 
 SL_INLINE void add_to(float *sum, vec x, int n) { v_store_n(sum, v_load_n(sum, n) + x, n); }
@@ -203,7 +204,7 @@ SL_INLINE void back_piece(const back *s, size_t row, int r, int c, int n) {
     if (!s->branch) return;
     if (s->drop) {
         const uint8_t *keep = s->keep + row * (((size_t)s->C + 7) / 8);
-        dx = v_keep(dx * v_set(s->scale), keep, c, n);
+        dx = v_keep(dx * v_set(s->scale), keep, (size_t)c, n);
     }
     v_store_n(s->dy + at, dx, n);
     if (s->bias) add_to(s->db + c, dx, n);
@@ -422,7 +423,7 @@ SL_INLINE double xent_rows(double *product, float *dz, const float *z, const uin
         s[r] = powers(dz ? dz + at : NULL, z + at, top[r], V);
     }
     for (int r = rows; r < ROWS; r++) s[r] = s[0];
-    _mm_storeu_ps(sum, v_sums(s[0], s[1], s[2], s[3]));
+    v4_store(sum, v_sums(s[0], s[1], s[2], s[3]));
     for (int r = 0; r < rows; r++) {
         *product *= (double)sum[r];
         if (!dz) continue;

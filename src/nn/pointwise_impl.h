@@ -1,4 +1,4 @@
-/* pointwise_impl - the fast kernels of one CPU level.
+/* pointwise_impl - the fast kernels of one instruction set.
  *
  *     pointwise_body.h   seams, activation, both ends of the model
  *     keep_body.h        dropout's bits
@@ -20,11 +20,11 @@ typedef struct sl_nn__pointwise {
 #define X(name) __typeof__(sl_nn_##name) *name;
     SL_NN__POINTWISE(X)
 #undef X
-    void (*exp_array)(float *y, const float *x, int n); // vector.h's exp, for its test
+    void (*exp_array)(float *y, const float *x, int n); // v_exp, for its test
 } sl_nn__pointwise;
 
 extern const sl_nn__pointwise sl_nn__pointwise_base, sl_nn__pointwise_avx2, sl_nn__pointwise_avx512;
 
-const sl_nn__pointwise *sl_nn__pointwise_at(sl_isa cpu);
+const sl_nn__pointwise *sl_nn__pointwise_at(sl_isa isa);
 
 #endif

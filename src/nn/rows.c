@@ -1,5 +1,5 @@
-/* rows - the kernels for single rows: for any x86-64 (v2), the public calls, and the choice of
- * level. */
+/* rows - the kernels for single rows: for every CPU, the public calls, and the choice of a
+ * variant. */
 #include <string.h>
 
 #include "nn/rows_body.h"
@@ -10,13 +10,10 @@ const sl_nn__rows sl_nn__rows_base = {
 #undef X
 };
 
-const sl_nn__rows *sl_nn__rows_at(sl_isa cpu) {
-    static const sl_nn__rows *const table[SL_ISA_COUNT] = {
-        &sl_nn__rows_base,
-        &sl_nn__rows_avx2,
-        &sl_nn__rows_avx512,
-    };
-    return table[cpu];
+const sl_nn__rows *sl_nn__rows_at(sl_isa isa) {
+    static const sl_nn__rows *const table[SL_ISA_COUNT] =
+        SL_ISA_VARIANTS(sl_nn__rows_base, sl_nn__rows_avx2, sl_nn__rows_avx512);
+    return table[isa];
 }
 
 static const sl_nn__rows *chosen(void) { return sl_nn__rows_at(sl_cpu()); }

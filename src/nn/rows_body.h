@@ -1,12 +1,12 @@
-/* rows_body - kernels whose rows do not know each other, for one CPU level. */
+/* rows_body - kernels whose rows do not know each other, for one instruction set. */
 #include <math.h>
 
+#include "nn/exponential.h"
 #include "nn/rows_impl.h"
-#include "nn/vector.h"
 
 /* ---------------------------------------------------------------- panels -------------------- */
 
-/* A tile is TALL rows by one panel, held in registers: 12 sums, what the level has room for. */
+/* A tile is TALL rows by one panel, held in registers: 12 sums, what the instruction set has room for. */
 enum { VECS = SL_PANEL / W, TALL = W == 16 ? 12 : W == 8 ? 6 : 2 };
 /* Inputs that are taken at a time: a panel's part and the rows of a tile stay in the first cache. What
  * is summed so far waits in y meanwhile, which loses nothing: a sum is a float either way. */
@@ -117,7 +117,7 @@ SL_INLINE float powers_of(float *z, float scale, int n) {
         v_store_n(z + i, e, SL_MIN(W, n - i));
         sum += e;
     }
-    return 1 / _mm_cvtss_f32(v_sums(sum, sum, sum, sum));
+    return 1 / v_sums(sum, sum, sum, sum)[0];
 }
 
 static void softmax_rows(float *z, int ld, float scale, int N, int n) {
@@ -144,7 +144,7 @@ SL_INLINE void scores_of_four(float *p, const float *q, const float *const *k, i
         const vec a = v_load_n(q + c, D - c);
         for (int i = 0; i < 4; i++) s[i] = v_fma(a, v_load_n(k[i] + at + c, D - c), s[i]);
     }
-    _mm_storeu_ps(p, v_sums(s[0], s[1], s[2], s[3]));
+    v4_store(p, v_sums(s[0], s[1], s[2], s[3]));
 }
 
 enum { STRIP = 8 }; // vectors of a result that are summed at once

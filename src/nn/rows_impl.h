@@ -1,4 +1,4 @@
-/* rows_impl - the kernels for single rows of one CPU level: rows_body.h, compiled by rows.c,
+/* rows_impl - the kernels for single rows of one instruction set: rows_body.h, compiled by rows.c,
  * rows.avx2.c and rows.avx512.c. */
 #ifndef SL_NN_ROWS_IMPL_H
 #define SL_NN_ROWS_IMPL_H
@@ -15,6 +15,6 @@ typedef struct sl_nn__rows {
 
 extern const sl_nn__rows sl_nn__rows_base, sl_nn__rows_avx2, sl_nn__rows_avx512;
 
-const sl_nn__rows *sl_nn__rows_at(sl_isa cpu);
+const sl_nn__rows *sl_nn__rows_at(sl_isa isa);
 
 #endif

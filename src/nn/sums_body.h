@@ -1,8 +1,8 @@
-/* Sums of gradient blocks: one text for all CPU levels. Memory is what they cost: each block is read
+/* Sums of gradient blocks: one text for all instruction sets. Memory is what they cost: each block is read
  * once, up to eight side by side into registers. More are summed in runs so short that the partial
  * sums stay in the first cache. */
+#include "base/vector.h"
 #include "nn/pointwise_impl.h"
-#include "nn/vector.h"
 
 enum { LEAF = 8, RUN = 1024, PARTS = 8 };
 _Static_assert(SL_NN_MAX_BLOCKS == LEAF << (PARTS - 1), "a part for each level of the tree");
@@ -23,11 +23,11 @@ SL_INLINE vec sum_leaf(const float *const *b, int n_blocks, int64_t at, int n) {
 
 /* Squares go to two sums by turns, so that one need not wait for the other. */
 typedef struct squares {
-    v_double even, odd;
+    v_squares even, odd;
 } squares;
 
 static double squares_total(const squares *s) {
-    return v_double_sum(s->even) + v_double_sum(s->odd);
+    return v_squares_sum(s->even) + v_squares_sum(s->odd);
 }
 
 /* out[i] = the sum of numbers at + i of the blocks, for i < n, and with s its squares as well. */

@@ -31,56 +31,30 @@
 enum { SL_OPTIM_ADAMCPR, SL_OPTIM_ADAM, SL_OPTIM_ADAMW };
 enum { SL_KAPPA_INFLECTION, SL_KAPPA_UNIFORM, SL_KAPPA_DEPENDENT, SL_KAPPA_WARM_START };
 
-/*    field    option    kind    default    as text    choices    min    max    shown    help */
-#define SL_OPTIM_TABLE(X)                                                                          \
-    X(optimizer, "optimizer", CHOICE, SL_OPTIM_ADAMCPR, "adamcpr", "adamcpr|adam|adamw", 0, 0,     \
-      "NAME", "how weights are moved")                                                             \
-    X(lr, "lr", REAL, 4.6e-4, "4.6e-4", NULL, 0, 1e3, "RATE", "peak learning rate")                \
-    X(warmup, "warmup", REAL, 0.05, "0.05", NULL, 0, 1, "PART",                                    \
-      "part of the steps over which the learning rate rises")                                      \
-    X(decay, "decay", REAL, 0.01, "0.01", NULL, 0, 1, "F",                                         \
-      "learning rate at the end, as a part of the peak; a cosine leads there")                     \
-    X(clip, "clip", REAL, 1.0, "1", NULL, 0, 1e9, "NORM",                                          \
-      "longest gradient, by its norm over all parameters; 0: no limit")                            \
-    X(beta1, "beta1", REAL, 0.9, "0.9", NULL, 0, 0.999999, "B", "memory of the mean gradient")     \
-    X(beta2, "beta2", REAL, 0.98, "0.98", NULL, 0, 0.999999, "B",                                  \
-      "memory of the mean squared gradient")                                                       \
-    X(eps, "eps", REAL, 1e-9, "1e-9", NULL, 1e-30, 1, "EPS", "added to the root in Adam")          \
-    X(weight_decay, "weight-decay", REAL, 0.1, "0.1", NULL, 0, 10, "W",                            \
-      "weight decay of adamw; the others have none")                                               \
-    X(kappa_init, "kappa-init", CHOICE, SL_KAPPA_INFLECTION, "inflection",                         \
-      "inflection|uniform|dependent|warm-start", 0, 0, "HOW",                                      \
-      "adamcpr: how the bound of a tensor is found")                                               \
-    X(kappa_param, "kappa-param", REAL, 1000, "1000", NULL, 0, 1e12, "K",                          \
-      "adamcpr: the bound (uniform), its ratio to the first sum of squares (dependent), or steps"  \
-      " before it is set (warm-start)")                                                            \
-    X(kappa_update, "kappa-update", REAL, 1.0, "1", NULL, 0, 1e6, "MU",                            \
-      "adamcpr: rate of the multiplier")                                                           \
-    X(kappa_steps, "kappa-steps", INT, 0, "0", NULL, 0, 1e9, "S",                                  \
-      "adamcpr: steps between looks for the inflection; 0: 200, in runs below 16,000 steps a tenth"\
-      " of the warm-up")
-
+/* Options, described by sl_optim_table (options.c). */
 typedef struct sl_optim_options {
-#define SL_OPTIM_INT(field) int64_t field;
-#define SL_OPTIM_REAL(field) double field;
-#define SL_OPTIM_CHOICE(field) int field;
-#define X(field, option, kind, ...) SL_OPTIM_##kind(field)
-    SL_OPTIM_TABLE(X)
-#undef X
-#undef SL_OPTIM_INT
-#undef SL_OPTIM_REAL
-#undef SL_OPTIM_CHOICE
+    int optimizer;      // SL_OPTIM_*
+    double lr;          // peak learning rate
+    double warmup;      // part of the steps over which the learning rate rises
+    double lr_final;    // learning rate of the last step, as a fraction of the peak
+    double clip;        // largest gradient norm; 0: no limit
+    double beta1, beta2;
+    double eps;
+    double weight_decay; // of AdamW
+    int kappa_init;     // SL_KAPPA_*
+    double kappa_param, kappa_update;
+    int64_t kappa_steps; // 0: by the rule of sl_optim_kappa_steps
 } sl_optim_options;
 
-#define SL_OPTIM__VALUE(field, option, kind, value, ...) .field = value,
-#define SL_OPTIM_OPTIONS_INIT { SL_OPTIM_TABLE(SL_OPTIM__VALUE) }
+extern const sl_option_table sl_optim_table;
+sl_optim_options sl_optim_defaults(void);
 
 SL_NODISCARD sl_status sl_optim_options_check(const sl_optim_options *o);
 
 /* ---------------------------------------------------------------- schedule ------------------ */
 
 /* The learning rate of step 0 .. steps-1: (s+1)/w of the peak while s < w = warmup steps, then a cosine
- * from the peak to decay times the peak. */
+ * from the peak to lr_final times the peak. */
 double sl_optim_lr(const sl_optim_options *o, int64_t step, int64_t steps);
 int64_t sl_optim_warmup_steps(const sl_optim_options *o, int64_t steps);
 /* S: as given, or by the rule. */

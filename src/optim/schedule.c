@@ -13,7 +13,7 @@ double sl_optim_lr(const sl_optim_options *o, int64_t step, int64_t steps) {
     const int64_t w = sl_optim_warmup_steps(o, steps);
     if (step < w) return o->lr * ((double)(step + 1) / (double)w);
     const double way = (double)(SL_MIN(step, steps) - w) / (double)SL_MAX(steps - w, 1);
-    return o->lr * (o->decay + (1 - o->decay) * ((1 + sl_cos(PI * way)) / 2));
+    return o->lr * (o->lr_final + (1 - o->lr_final) * ((1 + sl_cos(PI * way)) / 2));
 }
 
 /* The authors of the method looked every 200 steps in long runs, and found a tenth of the warm-up

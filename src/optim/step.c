@@ -7,7 +7,7 @@
 enum { SUM_PART = 4 };               // pieces of one part of a parallel sum
 static const double CLIP_EPS = 1e-6; // as PyTorch's clip_grad_norm_
 
-/* base^n, the same on every x86-64; in long double, so that the double is the nearest one. */
+/* base^n, in long double, so that the double is the nearest one. */
 static double power(double base, int64_t n) {
     long double y = 1;
     for (long double x = base; n > 0; n /= 2, x *= x)

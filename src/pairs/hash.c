@@ -4,9 +4,9 @@
 uint64_t sl_pairs__hash_pair(const sl_pair *pair) {
     uint64_t h = sl_hash(pair->expr, pair->expr->len * sizeof *pair->expr, (uint64_t)pair->base);
     h = sl_hash(pair->tokens, (size_t)pair->n_tokens, h);
-    for (int c = 0; c < pair->columns; c++)
-        h = sl_hash(pair->x[c], (size_t)pair->points * sizeof *pair->x[c], h);
-    return sl_hash(pair->y, (size_t)pair->points * sizeof *pair->y, h);
+    const sl_dataset *d = &pair->data;
+    for (int c = 0; c < d->inputs; c++) h = sl_hash(d->x[c], (size_t)d->rows * sizeof(double), h);
+    return sl_hash(d->y, (size_t)d->rows * sizeof(double), h);
 }
 
 typedef struct job {

@@ -153,9 +153,9 @@ sl_status sl_pairs__draw(double *const *x, sl_arena *scratch, sl_rng *rng, const
     double *t = sl_arena_alloc(scratch, (size_t)(n + N) * sizeof *t);
     if (!t) return sl_fail_memory((size_t)(n + N), sizeof *t, "points");
     sl_rng_uniforms(t, rng, n);
-    sl_pairs__scatter *scatter =
-        sl_cpu() >= SL_ISA_AVX2 ? sl_pairs__scatter_avx2 : sl_pairs__scatter_base;
-    scatter(x, t, t + n, m, N, variables, o->whiten);
+    static sl_pairs__scatter *const scatter[SL_ISA_COUNT] =
+        SL_ISA_VARIANTS(sl_pairs__scatter_base, sl_pairs__scatter_avx2, sl_pairs__scatter_avx2);
+    scatter[sl_cpu()](x, t, t + n, m, N, variables, o->whiten);
     sl_arena_rewind(scratch, mark);
     return SL_OK;
 }

@@ -11,9 +11,9 @@
 
 /* The columns of the pair: all, or only those the expression uses. */
 static void choose_columns(sl_pair *out, uint64_t used, int variables, bool leave_out) {
-    out->columns = 0;
+    out->data.inputs = 0;
     for (int v = 0; v < variables; v++)
-        if (!leave_out || used >> v & 1) out->column[out->columns++] = v + 1;
+        if (!leave_out || used >> v & 1) out->column[out->data.inputs++] = v + 1;
 }
 
 /* *out := e with each variable called by its column. The order of variables stays, and with it the
@@ -122,9 +122,9 @@ static void add_noise(sl_pair *out, double *y, sl_rng *rng, const sl_pairs_optio
     if (o->noise == 0) return;
     out->noise = o->noise * sl_rng_uniform(rng);
     double squares = 0;
-    for (int i = 0; i < out->points; i++) squares += y[i] * y[i];
-    double scale = out->noise * sqrt(squares / out->points);
-    for (int i = 0; i < out->points; i++) y[i] += scale * sl_rng_normal(rng);
+    for (int i = 0; i < o->points; i++) squares += y[i] * y[i];
+    double scale = out->noise * sqrt(squares / (double)o->points);
+    for (int i = 0; i < o->points; i++) y[i] += scale * sl_rng_normal(rng);
 }
 
 static bool has_spread(const double *y, int n, double least) {
@@ -172,9 +172,9 @@ static sl_status fill(table *t, sl_pair *out, sl_mixture *m, sl_pairs__trace *tr
         SL_TRY(sl_pairs__draw(d->x, scratch, &s->points, m, o, D));
         if (trace && first) trace_draw(trace, m, d->x, N, D);
         apply_raw(&shape, d->x, N, D);
-        for (int c = 0; c < out->columns; c++) column[c] = d->x[out->column[c] - 1];
+        for (int c = 0; c < out->data.inputs; c++) column[c] = d->x[out->column[c] - 1];
         SL_TRY(sl_expr_program_run(d->y, program, column, N, NULL, scratch));
-        int valid = take_valid(t, d, N, D, o->limit);
+        int valid = take_valid(t, d, N, D, o->max_y);
         if (trace && first) trace->invalid = N - valid;
         if (t->have == N) return SL_OK;
     }
@@ -196,17 +196,18 @@ static sl_status make_data(sl_pair *out, sl_pair_failure *failure, sl_pairs__tra
     SL_TRY(mixture_new(&m, a, o->clusters));
     if (trace) SL_TRY(mixture_new(&trace->mixture, a, o->clusters));
     out->mixture = m;
-    out->points = (int)o->points;
-    SL_TRY(table_new(&t, a, out->points, p->variables));
-    for (int c = 0; c < out->columns; c++) out->x[c] = t.x[out->column[c] - 1];
-    out->y = t.y;
+    const int N = (int)o->points;
+    SL_TRY(table_new(&t, a, N, p->variables));
+    out->data.rows = N;
+    out->data.y = t.y;
+    for (int c = 0; c < out->data.inputs; c++) out->data.x[c] = t.x[out->column[c] - 1];
 
     const size_t mark = sl_arena_mark(a);
     SL_TRY(fill(&t, out, m, trace, a, p, s));
     sl_arena_rewind(a, mark);
-    if (t.have < out->points)
+    if (t.have < N)
         *failure = SL_PAIR_POINTS;
-    else if (!has_spread(t.y, out->points, o->min_spread))
+    else if (!has_spread(t.y, N, o->min_spread))
         *failure = SL_PAIR_SPREAD;
     else
         add_noise(out, t.y, &s->noise, o);
@@ -249,7 +250,7 @@ sl_status sl_pairs__attempt(sl_pair *out, sl_pair_failure *failure, sl_pairs__tr
     streams_init(&s, p, split, start->number, attempt);
     bool leave_out = sl_rng_uniform(&s.columns) < o->drop_column;
     choose_columns(out, used, p->variables, leave_out);
-    if (out->columns < p->variables) SL_TRY(rename_variables(&out->expr, a, out->expr, out));
+    if (out->data.inputs < p->variables) SL_TRY(rename_variables(&out->expr, a, out->expr, out));
 
     // its data
     SL_TRY(make_data(out, failure, trace, a, p, &s));
@@ -372,28 +373,27 @@ sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split sp
 
 /* Appends `take` of t's rows, spread over all of them: a draw has its clusters one after the other,
  * and the first rows would leave the last clusters out. */
-static void take_spread(double *const *x, double *y, int have, const table *t, const sl_pair *pair,
-                        int take) {
-    for (int i = 0; i < take; i++) {
+static void take_spread(table *to, const table *t, const sl_pair *pair, int take) {
+    for (int i = 0; i < take; i++, to->have++) {
         const int row = (int)((int64_t)i * t->have / take);
-        for (int c = 0; c < pair->columns; c++) x[c][have + i] = t->x[pair->column[c] - 1][row];
-        y[have + i] = t->y[row];
+        for (int c = 0; c < pair->data.inputs; c++)
+            to->x[c][to->have] = t->x[pair->column[c] - 1][row];
+        to->y[to->have] = t->y[row];
     }
 }
 
-sl_status sl_pairs_fresh(double *const *x, double *y, int *have, sl_arena *scratch,
-                         const sl_pairs *p, const sl_pair *pair, int n) {
+sl_status sl_pairs_fresh(sl_dataset *out, sl_arena *a, const sl_pairs *p, const sl_pair *pair,
+                         int n) {
     const sl_pairs_options *o = &p->options;
     const int N = (int)o->points, D = p->variables, attempt = pair->attempts - 1;
     // the pair got N points in `tries` draws, so about one in `tries` is valid, or more
     const int64_t most = 4 * o->tries * (n / N + 1);
-    const size_t mark = sl_arena_mark(scratch);
     const sl_program *program;
     const double *column[MAX_COLUMNS];
     sl_pairs__start start;
     sl_rng columns, points;
     raw shape;
-    table t;
+    table t, kept;
     sl_status st;
     SL_TRY(sl_pairs__start_of(&start, p, pair->split, pair->index));
     sl_pairs__rng(&columns, p, pair->split, start.number, attempt, PURPOSE_COLUMNS);
@@ -401,21 +401,23 @@ sl_status sl_pairs_fresh(double *const *x, double *y, int *have, sl_arena *scrat
     (void)sl_rng_uniform(&columns); // whether columns are left out
     draw_raw(&shape, &columns, o, D);
 
-    *have = 0;
-    SL_GO(sl_expr_compile(&program, scratch, pair->expr));
-    SL_GO(table_new(&t, scratch, N, D));
-    for (int c = 0; c < pair->columns; c++) column[c] = t.x[pair->column[c] - 1];
-    for (int64_t draw = 0; draw < most && *have < n; draw++) {
-        SL_GO(sl_pairs__draw(t.x, scratch, &points, pair->mixture, o, D));
+    SL_TRY(table_new(&kept, a, n, pair->data.inputs));
+    const size_t mark = sl_arena_mark(a);
+    SL_GO(sl_expr_compile(&program, a, pair->expr));
+    SL_GO(table_new(&t, a, N, D));
+    for (int c = 0; c < pair->data.inputs; c++) column[c] = t.x[pair->column[c] - 1];
+    for (int64_t draw = 0; draw < most && kept.have < n; draw++) {
+        SL_GO(sl_pairs__draw(t.x, a, &points, pair->mixture, o, D));
         apply_raw(&shape, t.x, N, D);
-        SL_GO(sl_expr_program_run(t.y, program, column, N, NULL, scratch));
-        const int valid = take_valid(&t, &t, N, D, o->limit), take = SL_MIN(valid, n - *have);
-        take_spread(x, y, *have, &t, pair, take);
-        *have += take;
+        SL_GO(sl_expr_program_run(t.y, program, column, N, NULL, a));
+        const int valid = take_valid(&t, &t, N, D, o->max_y);
+        take_spread(&kept, &t, pair, SL_MIN(valid, n - kept.have));
     }
+    *out = (sl_dataset){ .inputs = pair->data.inputs, .rows = kept.have, .y = kept.y };
+    for (int c = 0; c < out->inputs; c++) out->x[c] = kept.x[c];
     st = SL_OK;
 done:
-    sl_arena_rewind(scratch, mark);
+    sl_arena_rewind(a, mark);
     return st;
 }
 

@@ -24,13 +24,14 @@
  * place: same base, next attempt, which is part of the counter; after 64 attempts the next base. So
  * every index is a pair.
  *
- * y is computed in double by expr's own evaluation, so pairs are the same bits on every x86-64.
+ * y is computed in double by expr's own evaluation, so pairs are the same bits on every CPU.
  *
  * Ownership: a pair lives in the arena it was made in. A sl_pairs borrows its universe.
  * Threads: a sl_pairs is read-only after it was made; give every thread its own arena. */
 #ifndef SL_PAIRS_H
 #define SL_PAIRS_H
 
+#include "data/data.h"
 #include "token/token.h"
 #include "universe/universe.h"
 
@@ -57,63 +58,29 @@ sl_split sl_pairs_split_find(const char *name); // SL_SPLIT_COUNT if there is no
 #define SL_PAIRS_MAX_POINTS 4096
 #define SL_PAIRS_MAX_CONSTANT 1000
 
-/* Every knob, once: struct fields, defaults, checks and the program's options are all expanded from
- * this table. A choice is held as its place in the list.
- *    field    option    kind    default    as text    choices    min    max    shown    help */
-#define SL_PAIRS_TABLE(X)                                                                           \
-    X(points, "points", INT, 64, "64", NULL, 2, SL_PAIRS_MAX_POINTS, "N",                           \
-      "points of a data set")                                                                       \
-    X(draws, "draws", INT, 3600, "3600", NULL, 1, 1e9, "K",                                         \
-      "pairs that one pass of training has of each expression")                                     \
-    X(test_size, "test-size", INT, 1000, "1000", NULL, 1, 1e9, "N",                                 \
-      "pairs of each of the splits valid, test and withheld")                                       \
-    X(constant_chance, "constant-chance", REAL, 0.2, "0.2", NULL, 0, 1, "P",                        \
-      "probability of each factor a and each summand b at a variable or function u: a u + b")       \
-    X(constant_max, "constant-max", INT, 9, "9", NULL, 1, SL_PAIRS_MAX_CONSTANT, "N",               \
-      "constants are whole numbers from -N to N: factors without 0 and 1, summands without 0")      \
-    X(clusters, "clusters", INT, 5, "5", NULL, 1, SL_PAIRS_MAX_CLUSTERS, "N",                       \
-      "most clusters of the mixture that points are drawn from")                                    \
-    X(shape, "shape", CHOICE, 0, "cluster", "cluster|dataset", 0, 0, "WHAT",                        \
-      "whether Gaussian or uniform is decided per cluster or per data set")                         \
-    X(counts, "counts", CHOICE, 0, "multinomial", "multinomial|proportional", 0, 0, "HOW",          \
-      "points per cluster: drawn by its weight, or its weight's share rounded down and the rest"    \
-      " dealt out in order")                                                                        \
-    X(whiten, "whiten", CHOICE, 1, "on", "off|on", 0, 0, "SWITCH",                                  \
-      "bring each column to mean 0 and variance 1")                                                 \
-    X(retry, "retry", CHOICE, 0, "points", "points|whole", 0, 0, "WHAT",                            \
-      "after invalid points: draw more from the same mixture, or a whole new data set")             \
-    X(tries, "tries", INT, 5, "5", NULL, 1, 1000, "N",                                              \
-      "draws of points in all, before constants are drawn anew")                                    \
-    X(limit, "limit", REAL, 1e100, "1e100", NULL, 1e-100, 1e150, "Y",                               \
-      "points with |y| of this size or more are invalid")                                           \
-    X(min_spread, "min-spread", REAL, 1e-9, "1e-9", NULL, 0, 1, "PART",                             \
-      "least range of y in a data set, relative to the largest |y|")                                \
-    X(shift, "shift", REAL, 0, "0", NULL, 0, 1e6, "S",                                              \
-      "raw columns: move each by a random amount up to S either way")                               \
-    X(stretch, "stretch", REAL, 1, "1", NULL, 1, 1e6, "F",                                          \
-      "raw columns: scale each by a random factor between 1/F and F")                               \
-    X(noise, "noise", REAL, 0, "0", NULL, 0, 1e6, "G",                                              \
-      "add normal noise to y, of a level drawn from 0 to G times the root mean square of y")        \
-    X(drop_column, "drop-column", REAL, 0, "0", NULL, 0, 1, "P",                                    \
-      "probability that columns the expression does not use are left out")                          \
-    X(max_tokens, "max-tokens", INT, SL_TOKEN_MAX, "256", NULL, 2, SL_TOKEN_MAX, "N",               \
-      "longest target, end token included")
-
+/* Options, described by sl_pairs_table (options.c). */
 typedef struct sl_pairs_options {
     uint64_t seed;
-#define SL_PAIRS_INT(field) int64_t field;
-#define SL_PAIRS_REAL(field) double field;
-#define SL_PAIRS_CHOICE(field) int field;
-#define X(field, option, kind, value, text, choices, min, max, shown, help) SL_PAIRS_##kind(field)
-    SL_PAIRS_TABLE(X)
-#undef X
-#undef SL_PAIRS_INT
-#undef SL_PAIRS_REAL
-#undef SL_PAIRS_CHOICE
+    int64_t points;         // of a data set
+    int64_t draws;          // pairs of each expression in one pass of training
+    int64_t test_size;      // pairs of each of the splits valid, test and withheld
+    double constant_chance; // of each a and each b in a u + b
+    int64_t constant_max;   // largest absolute value of a and b
+    int64_t clusters;       // of the mixture, at most
+    int shape, counts;      // SL_PAIRS_SHAPE_*, SL_PAIRS_COUNTS_*
+    int whiten;             // not 0: columns have mean 0 and variance 1
+    int retry;              // SL_PAIRS_RETRY_*
+    int64_t tries;          // draws of points before constants are drawn anew
+    double max_y;           // points with |y| >= max_y are invalid
+    double min_spread;      // of y, relative to the largest |y|
+    double shift, stretch;  // of raw columns, at most
+    double noise;           // largest level, relative to the root mean square of y
+    double drop_column;     // probability that unused columns are left out
+    int64_t max_tokens;     // of a target, end token included
 } sl_pairs_options;
 
-#define SL_PAIRS__VALUE(field, option, kind, value, ...) .field = value,
-#define SL_PAIRS_OPTIONS_INIT { .seed = 0, SL_PAIRS_TABLE(SL_PAIRS__VALUE) }
+extern const sl_option_table sl_pairs_table;
+sl_pairs_options sl_pairs_defaults(void);
 
 /* SL_EINVAL names the option outside its bounds. */
 SL_NODISCARD sl_status sl_pairs_options_check(const sl_pairs_options *o);
@@ -152,12 +119,9 @@ typedef struct sl_pair {
     int64_t base;        // member of E
     int attempts;        // 1: the first one was good
     int tries;           // draws of points that it took
-    const sl_node *expr; // tidy, over x1 .. x<columns>
-    int columns;         // of x; fewer than the universe's variables where some were left out
-    int column[SL_UNIVERSE_MAX_VARS]; // which variable of the base each one is, from 1
-    int points;
-    const double *x[SL_UNIVERSE_MAX_VARS];
-    const double *y;
+    const sl_node *expr; // tidy, over x1 .. x<inputs>
+    sl_dataset data;     // fewer inputs than the universe's variables where some were left out
+    int column[SL_UNIVERSE_MAX_VARS]; // which variable of the base each input is, from 1
     double noise; // level that was added to y
     const sl_token *tokens; // with the end token
     int n_tokens;
@@ -186,12 +150,11 @@ int64_t sl_pairs_pass(const sl_pairs *p, sl_split split, int64_t index);
 SL_NODISCARD sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split split,
                                     int64_t index);
 
-/* Further points that the pair's data could have had: *have of them, at most n, drawn from its
- * mixture by random numbers of their own, with the expression's value there and no noise. x[c][i]
- * as in pair->x. Fewer than n only where hardly any point of the mixture is valid. The pair is one
- * of p's. */
-SL_NODISCARD sl_status sl_pairs_fresh(double *const *x, double *y, int *have, sl_arena *scratch,
-                                      const sl_pairs *p, const sl_pair *pair, int n);
+/* *out := further rows that the pair's data could have had, at most n, in a: drawn from its mixture
+ * by random numbers of their own, with the expression's value there and no noise. Fewer than n only
+ * where hardly any point of the mixture is valid. The pair is one of p's. */
+SL_NODISCARD sl_status sl_pairs_fresh(sl_dataset *out, sl_arena *a, const sl_pairs *p,
+                                      const sl_pair *pair, int n);
 
 /* The order of training: index to place * draws + draw and back, within a pass; place counts the
  * members of E that are not withheld. */
@@ -296,13 +259,11 @@ typedef struct sl_pair_given {
     const char *id; // "" if there is none
     bool id_whole;  // it was written as a whole number, not as a text
     const sl_node *expr; // NULL if there is none; tidy
-    int columns, points;
-    const double *x[SL_EXPR_MAX_VARS];
-    const double *y;
+    sl_dataset data;
 } sl_pair_given;
 
 /* *out := what one line of JSON (n bytes, any bytes) says, in a. SL_EFORMAT with the reason and the
- * place in it, such as `x[1][17] is null, not a number`. variables: how many columns x may have. */
+ * place in it, such as `x[1][17] is null, not a number`. variables: most inputs of x. */
 SL_NODISCARD sl_status sl_pairs_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n,
                                     int variables);
 

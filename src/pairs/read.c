@@ -61,42 +61,41 @@ static sl_status read_values(const double **out, sl_arena *a, const sl_json *lis
     return SL_OK;
 }
 
-static sl_status read_y(sl_pair_given *g, sl_arena *a, const sl_json *y) {
+static sl_status read_y(sl_dataset *d, sl_arena *a, const sl_json *y) {
     if (!y) return sl_fail(SL_EFORMAT, "there is no y");
     if (sl_io_json_kind_of(y) != SL_JSON_ARRAY)
         return sl_fail(SL_EFORMAT, "y is %s, not a list of numbers", kind_of(y));
-    g->points = sl_io_json_count(y);
-    if (g->points < 2) // R2 compares with the variance of y
-        return sl_fail(SL_EFORMAT, "y has %d value%s, but at least 2 are needed", g->points,
-                       plural(g->points));
-    return read_values(&g->y, a, y, "y");
+    const int n = sl_io_json_count(y);
+    d->rows = n;
+    if (n < 2) // R2 compares with the variance of y
+        return sl_fail(SL_EFORMAT, "y has %d value%s, but at least 2 are needed", n, plural(n));
+    return read_values(&d->y, a, y, "y");
 }
 
-static sl_status read_x(sl_pair_given *g, sl_arena *a, const sl_json *x, int variables) {
+static sl_status read_x(sl_dataset *d, sl_arena *a, const sl_json *x, int variables) {
     if (!x) return sl_fail(SL_EFORMAT, "there is no x");
     if (sl_io_json_kind_of(x) != SL_JSON_ARRAY)
         return sl_fail(SL_EFORMAT, "x is %s; " COLUMNS, kind_of(x));
-    g->columns = sl_io_json_count(x);
-    if (g->columns == 0) return sl_fail(SL_EFORMAT, "x has no columns");
-    for (int i = 0; i < g->columns; i++) {
+    d->inputs = sl_io_json_count(x);
+    if (d->inputs == 0) return sl_fail(SL_EFORMAT, "x has no columns");
+    for (int i = 0; i < d->inputs; i++) {
         const sl_json *column = sl_io_json_at(x, i);
         if (sl_io_json_kind_of(column) != SL_JSON_ARRAY)
             return sl_fail(SL_EFORMAT, "x[%d] is %s; " COLUMNS, i, kind_of(column));
     }
-    if (g->columns > variables)
+    if (d->inputs > variables)
         return sl_fail(SL_EFORMAT, "x has %d columns, but the configuration has %d variable%s%s",
-                       g->columns, variables, plural(variables),
-                       g->columns == g->points ? "; x is one list per variable, not per point"
-                                               : "");
-    for (int i = 0; i < g->columns; i++) {
+                       d->inputs, variables, plural(variables),
+                       d->inputs == d->rows ? "; x is one list per variable, not per point" : "");
+    for (int i = 0; i < d->inputs; i++) {
         const sl_json *column = sl_io_json_at(x, i);
         const int n = sl_io_json_count(column);
         char name[16];
         sl_snprintf(name, sizeof name, "x[%d]", i);
-        if (n != g->points)
+        if (n != d->rows)
             return sl_fail(SL_EFORMAT, "%s has %d value%s but y has %d", name, n, plural(n),
-                           g->points);
-        SL_TRY(read_values(&g->x[i], a, column, name));
+                           (int)d->rows);
+        SL_TRY(read_values(&d->x[i], a, column, name));
     }
     return SL_OK;
 }
@@ -105,7 +104,7 @@ static sl_status read_x(sl_pair_given *g, sl_arena *a, const sl_json *x, int var
 static sl_status read_expr(sl_pair_given *g, sl_arena *a, const sl_json *j) {
     if (sl_io_json_kind_of(j) != SL_JSON_TEXT)
         return sl_fail(SL_EFORMAT, "expr is %s, not a text", kind_of(j));
-    const sl_names names = { .count = g->columns };
+    const sl_names names = { .count = g->data.inputs };
     const char *text = sl_io_json_text(j);
     sl_status st = sl_expr_parse(&g->expr, a, SL_FORMAT_INFIX, text, strlen(text), &names, NULL);
     if (st == SL_ENOMEM) return st;
@@ -120,8 +119,8 @@ static sl_status read_expr(sl_pair_given *g, sl_arena *a, const sl_json *j) {
 static sl_status read_object(sl_pair_given *g, sl_arena *a, const sl_json *j, int variables) {
     if (sl_io_json_kind_of(j) != SL_JSON_OBJECT)
         return sl_fail(SL_EFORMAT, "the line is %s, not an object with x and y", kind_of(j));
-    SL_TRY(read_y(g, a, sl_io_json_get(j, "y")));
-    SL_TRY(read_x(g, a, sl_io_json_get(j, "x"), variables));
+    SL_TRY(read_y(&g->data, a, sl_io_json_get(j, "y")));
+    SL_TRY(read_x(&g->data, a, sl_io_json_get(j, "x"), variables));
     const sl_json *id = sl_io_json_get(j, "id"), *expr = sl_io_json_get(j, "expr");
     // who has none may say so by null
     if (id && sl_io_json_kind_of(id) != SL_JSON_NULL) SL_TRY(read_id(g, a, id));
@@ -131,7 +130,7 @@ static sl_status read_object(sl_pair_given *g, sl_arena *a, const sl_json *j, in
 
 sl_status sl_pairs_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n,
                         int variables) {
-    SL_ASSERT(variables >= 1 && variables <= SL_EXPR_MAX_VARS);
+    SL_ASSERT(variables >= 1 && variables <= SL_DATA_MAX_INPUTS);
     if (n > INT32_MAX) // numbers of values and columns are int
         return sl_fail(SL_ELIMIT, "a line of %zu bytes; at most %d are read", n, INT32_MAX);
     sl_json *j = NULL;

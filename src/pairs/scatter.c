@@ -1,3 +1,3 @@
-/* Uniforms to points, for any x86-64. */
+/* Uniforms to points, for every CPU. */
 #define SCATTER sl_pairs__scatter_base
 #include "pairs/scatter_body.h"

@@ -2,8 +2,8 @@
  * two names, SCATTER. They differ in the instructions the compiler may use, not in a bit of the
  * result: no sum is reordered and nothing is fused. */
 #include <math.h>
-#include <string.h>
 
+#include "base/vector.h"
 #include "pairs/pairs_impl.h"
 
 /* What `place` does, for two variables in one loop: by far the most frequent case. */
@@ -35,32 +35,34 @@ static void place(double *const *x, double *const *t, const sl_cluster *c, int b
 }
 
 /* Sums run in four strands, of every fourth number each, that do not wait for one another. */
-typedef double strands __attribute__((vector_size(32)));
+enum { STRANDS = 4, PARTS = STRANDS / WD };
+typedef union strands {
+    dvec part[PARTS];
+    double of[STRANDS];
+} strands;
 
-static void add(strands *sum, const double *x) {
-    strands v;
-    memcpy(&v, x, sizeof v);
-    *sum += v;
+SL_INLINE void add(strands *sum, const double *x) {
+    for (int k = 0; k < PARTS; k++) sum->part[k] += d_load(x + k * WD);
 }
 
-static void add_squares(strands *sum, const double *x) {
-    strands v;
-    memcpy(&v, x, sizeof v);
-    *sum += v * v;
+SL_INLINE void add_squares(strands *sum, const double *x) {
+    for (int k = 0; k < PARTS; k++) sum->part[k] += d_load(x + k * WD) * d_load(x + k * WD);
 }
 
-static double total(const strands *s) { return ((*s)[0] + (*s)[1]) + ((*s)[2] + (*s)[3]); }
+static double total(const strands *s) {
+    return (s->of[0] + s->of[1]) + (s->of[2] + s->of[3]);
+}
 
 /* Mean 0 and variance 1. The mean is taken twice: points may lie close, and scaling would blow up
  * the rounding error of the first, which is that of numbers of x's size. */
 static void whiten(double *x, int n) {
-    strands sum = { 0 }, rest = { 0 }, squares = { 0 };
+    strands sum = { .of = { 0 } }, rest = sum, squares = sum;
     const int fours = n & ~3;
     bool alike = true;
     for (int i = 1; i < n && alike; i++) alike = x[i] == x[0];
 
     for (int i = 0; i < fours; i += 4) add(&sum, x + i);
-    for (int i = fours; i < n; i++) sum[i & 3] += x[i];
+    for (int i = fours; i < n; i++) sum.of[i & 3] += x[i];
     const double mean = total(&sum) / n;
     for (int i = 0; i < n; i++) x[i] -= mean;
 
@@ -69,8 +71,8 @@ static void whiten(double *x, int n) {
         add_squares(&squares, x + i);
     }
     for (int i = fours; i < n; i++) {
-        rest[i & 3] += x[i];
-        squares[i & 3] += x[i] * x[i];
+        rest.of[i & 3] += x[i];
+        squares.of[i & 3] += x[i] * x[i];
     }
     const double more = total(&rest) / n, variance = total(&squares) / n - more * more;
     const double scale = alike ? 0 : 1 / sqrt(variance); // all alike: what is left is rounding

@@ -15,7 +15,6 @@
  * from one that works. A thread that goes to sleep first increments `asleep` (or sets `waiting`)
  * and then reads the word once more; a thread that changes the word reads those afterwards. All are
  * sequentially consistent atomics, so one of the two always sees the other's write. */
-#include <immintrin.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -109,7 +108,7 @@ static bool spin(sl_pool *p, condition holds, uint64_t seen) {
     do {
         sched_yield(); // another thread may need this core
         for (int i = 0; i < 16; i++) {
-            _mm_pause();
+            sl_cpu_pause();
             if (holds(p, seen)) return true;
         }
     } while (sl_clock() - start < SPIN_SECONDS);

@@ -26,8 +26,7 @@ typedef struct sl_report__picture {
     const sl_candidate *best; // NULL if no candidate has an R2
     sl_rounding rounding;     // what rounded formulas are tried on
     sl_candidate rounded;     // the best with constants for people to read
-    sl_problem rows;          // all, or as many as can be told apart
-    const double *x[SL_DATA_MAX_INPUTS];
+    sl_dataset rows;          // all, or as many as can be told apart
     double *value, *residual; // of the formula, of the rows; NaN where it is not real
     char plain[SL_DATA_MAX_INPUTS][16];
     const char *name[SL_DATA_MAX_INPUTS], *target; // of inputs and y

@@ -195,14 +195,14 @@ static void add_data(sl_str *s, const sl_report_discovery *f) {
     const sl_table *t = f->table;
     sl_io_json_open(s, "data", '{');
     sl_io_json_add_text(s, "file", f->file);
-    sl_io_json_add_text(s, "target", t->target);
+    sl_io_json_add_text(s, "target", t->data.target);
     sl_io_json_open(s, "inputs", '[');
-    for (int i = 0; i < t->inputs; i++) sl_io_json_add_text(s, NULL, t->names[i]);
+    for (int i = 0; i < t->data.inputs; i++) sl_io_json_add_text(s, NULL, t->data.names[i]);
     sl_io_json_close(s, ']');
     sl_io_json_add_int(s, "columns", t->columns);
     sl_io_json_add_int(s, "text_columns", t->text_columns);
     sl_io_json_add_int(s, "rows_read", t->read);
-    sl_io_json_add_int(s, "rows", t->rows);
+    sl_io_json_add_int(s, "rows", t->data.rows);
     sl_io_json_add_int(s, "missing", t->missing);
     sl_io_json_add_int(s, "infinite", t->infinite);
     sl_io_json_add_int(s, "weightless", t->weightless);

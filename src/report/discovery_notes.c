@@ -74,8 +74,8 @@ static void add_samples(sl_str *s, const sl_discover_cost *c) {
 
 static void say_rows(sl_report_message say, void *to, const sl_table *t) {
     char line[300], digits[32], kept[32];
-    int n = sl_snprintf(line, sizeof line, "%s", sl_group_digits(kept, t->rows));
-    if (t->rows < t->read)
+    int n = sl_snprintf(line, sizeof line, "%s", sl_group_digits(kept, t->data.rows));
+    if (t->data.rows < t->read)
         n += sl_snprintf(line + n, sizeof line - (size_t)n, " of %s",
                          sl_group_digits(digits, t->read));
     const char *between = ": ";
@@ -94,7 +94,7 @@ static void say_rows(sl_report_message say, void *to, const sl_table *t) {
                          (long long)t->weightless);
         between = ", ";
     }
-    if (t->rows < t->read - t->missing - t->infinite - t->weightless) {
+    if (t->data.rows < t->read - t->missing - t->infinite - t->weightless) {
         n += sl_snprintf(line + n, sizeof line - (size_t)n, "%s%san even sample (--max-rows)",
                          between,
                          t->missing + t->infinite + t->weightless > 0 ? "of the others " : "");
@@ -115,7 +115,7 @@ static void say_columns(sl_report_message say, void *to, const sl_report_discove
             sl_snprintf(share, sizeof share, ", %.0f %% of the variance", 100 * t->explained);
         sl_snprintf(line, sizeof line,
                     "%d of %d numeric columns, those that explain most%s; --inputs selects others",
-                    t->inputs, t->chosen_from, share);
+                    t->data.inputs, t->chosen_from, share);
         say(to, "inputs", line);
     }
     if (t->text_columns > 0) {
@@ -141,7 +141,7 @@ static void say_line(void *to, const char *name, const char *sentence) {
 /* Which inputs the model was shown, where there are more than it takes. */
 static sl_status add_shown(sl_str *s, const sl_report_discovery *f) {
     const sl_discovery *d = f->discovery;
-    if (!d->model_asked || d->model_inputs == f->table->inputs) return SL_OK;
+    if (!d->model_asked || d->model_inputs == f->table->data.inputs) return SL_OK;
     sl_str_addf(s, "  %-13s", "model inputs");
     for (int i = 0; i < d->model_inputs; i++) {
         sl_str_add(s, i > 0 ? ", " : " ");
@@ -196,7 +196,7 @@ sl_status sl_report__discovery_work(sl_str *s, const sl_report_discovery *f) {
 void sl_report_discovery_notes(const sl_report_discovery *f, sl_report_message message,
                                void *payload) {
     const sl_table *t = f->table;
-    if (t->rows < t->read) say_rows(message, payload, t);
+    if (t->data.rows < t->read) say_rows(message, payload, t);
     say_columns(message, payload, f);
     char line[200];
     if (memory_line(line, sizeof line, &f->discovery->search)) message(payload, "memory", line);

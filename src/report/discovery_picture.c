@@ -34,9 +34,8 @@ static double *numbers(sl_arena *a, int64_t n) {
 
 /* Rows evenly spaced among all. */
 static sl_status pick_rows(sl_report__picture *v) {
-    const sl_problem *p = v->r->problem;
-    v->rows = (sl_problem){ .inputs = p->inputs, .rows = p->rows, .x = v->x, .y = p->y };
-    for (int k = 0; k < p->inputs; k++) v->x[k] = p->x[k];
+    const sl_dataset *p = v->r->data;
+    v->rows = sl_data_view(p->x, p->inputs, p->y, p->rows);
     if (p->rows <= ROWS) return SL_OK;
     v->rows.rows = ROWS;
     for (int k = 0; k <= p->inputs; k++) {
@@ -44,10 +43,7 @@ static sl_status pick_rows(sl_report__picture *v) {
         double *to = numbers(v->arena, ROWS);
         if (!to) return SL_ENOMEM;
         for (int64_t i = 0; i < ROWS; i++) to[i] = from[(p->rows - 1) * i / (ROWS - 1)];
-        if (k < p->inputs)
-            v->x[k] = to;
-        else
-            v->rows.y = to;
+        *(k < p->inputs ? &v->rows.x[k] : &v->rows.y) = to;
     }
     return SL_OK;
 }
@@ -64,7 +60,7 @@ static sl_status values(sl_report__picture *v) {
 
 static void name_columns(sl_report__picture *v) {
     const sl_names *names = &v->r->names;
-    for (int k = 0; k < v->r->problem->inputs; k++) {
+    for (int k = 0; k < v->r->data->inputs; k++) {
         sl_snprintf(v->plain[k], sizeof v->plain[k], "x%d", k + 1);
         const bool given = names->names && k < names->count && names->names[k];
         v->name[k] = given ? names->names[k] : v->plain[k];
@@ -115,13 +111,12 @@ static void add_residuals(sl_plot *plot, const sl_report__picture *v, sl_panel p
 /* The formula's values along the range of its one input, as gx, gy. */
 static sl_status make_curve(double *gx, double *gy, const sl_report__picture *v, sl_range x,
                             sl_range y) {
-    const bool log = is_wide(v->x[0], v->rows.rows);
+    const bool log = is_wide(v->rows.x[0], v->rows.rows);
     for (int i = 0; i < GRID; i++) {
         const double t = (double)i / (GRID - 1);
         gx[i] = log ? sl_exp(sl_log(x.lo) * (1 - t) + sl_log(x.hi) * t) : x.lo * (1 - t) + x.hi * t;
     }
-    const double *columns[] = { gx };
-    const sl_problem along = { .inputs = 1, .rows = GRID, .x = columns };
+    const sl_dataset along = { .inputs = 1, .rows = GRID, .x = { gx } };
     SL_TRY(sl_discover_candidate_eval(gy, v->arena, v->best, &along));
     // from far above to far below in one step is a pole and no line
     for (int i = 1; i < GRID; i++) {
@@ -134,14 +129,14 @@ static sl_status make_curve(double *gx, double *gy, const sl_report__picture *v,
 static sl_status one_input(sl_plot *plot, const sl_report__picture *v, const char *data,
                            const char *formula) {
     const int64_t n = v->rows.rows;
-    const sl_range x = range_of(v->x[0], n), y = range_of(v->rows.y, n);
+    const sl_range x = range_of(v->rows.x[0], n), y = range_of(v->rows.y, n);
     const int above = sl_plot_panel(plot, &(sl_panel){ .y_label = v->target,
-                                                       .log_x = is_wide(v->x[0], n),
+                                                       .log_x = is_wide(v->rows.x[0], n),
                                                        .log_y = is_wide(v->rows.y, n),
                                                        .height = 3,
                                                        .bare = true });
-    sl_plot_marks(plot, above, v->x[0], v->rows.y, n, &(sl_style){ .label = data });
-    add_residuals(plot, v, (sl_panel){ .row = 1 }, v->name[0], v->x[0]);
+    sl_plot_marks(plot, above, v->rows.x[0], v->rows.y, n, &(sl_style){ .label = data });
+    add_residuals(plot, v, (sl_panel){ .row = 1 }, v->name[0], v->rows.x[0]);
     if (!(x.lo <= x.hi)) return SL_OK; // no rows
     double *gx = numbers(v->arena, GRID), *gy = numbers(v->arena, GRID);
     if (!gx || !gy) return SL_ENOMEM;
@@ -168,7 +163,7 @@ static void more_inputs(sl_plot *plot, const sl_report__picture *v, const char *
         add_residuals(plot, v, (sl_panel){ .column = cell++ }, "formula", v->value);
     for (int k = 0; k < v->rows.inputs; k++, cell++)
         add_residuals(plot, v, (sl_panel){ .row = cell / 2, .column = cell % 2 }, v->name[k],
-                      v->x[k]);
+                      v->rows.x[k]);
 }
 
 static void data_alone(sl_plot *plot, const sl_report__picture *v, const char *data) {
@@ -176,10 +171,10 @@ static void data_alone(sl_plot *plot, const sl_report__picture *v, const char *d
     for (int k = 0; k < v->rows.inputs; k++) {
         const int number = sl_plot_panel(plot, &(sl_panel){ .x_label = v->name[k],
                                                             .y_label = k ? NULL : v->target,
-                                                            .log_x = is_wide(v->x[k], n),
+                                                            .log_x = is_wide(v->rows.x[k], n),
                                                             .log_y = is_wide(v->rows.y, n),
                                                             .column = k });
-        sl_plot_marks(plot, number, v->x[k], v->rows.y, n, &(sl_style){ .label = data });
+        sl_plot_marks(plot, number, v->rows.x[k], v->rows.y, n, &(sl_style){ .label = data });
     }
 }
 
@@ -195,8 +190,8 @@ void sl_report__r2(sl_str *s, const char *name, double r2) {
  */
 static sl_status make_labels(sl_str *data, sl_str *formula, const sl_report__picture *v) {
     char digits[32];
-    sl_str_addf(data, "data, %s row%s", sl_group_digits(digits, v->r->problem->rows),
-                v->r->problem->rows == 1 ? "" : "s");
+    sl_str_addf(data, "data, %s row%s", sl_group_digits(digits, v->r->data->rows),
+                v->r->data->rows == 1 ? "" : "s");
     if (v->best && v->html) {
         sl_str_add(formula, "formula");
     } else if (v->best) {
@@ -232,7 +227,7 @@ done:
 }
 
 sl_status sl_report_discovery_picture(sl_str *s, const sl_report_discovery *r, bool html) {
-    SL_ASSERT(r->problem->inputs >= 1 && r->problem->inputs <= SL_DATA_MAX_INPUTS);
+    SL_ASSERT(r->data->inputs >= 1 && r->data->inputs <= SL_DATA_MAX_INPUTS);
     const size_t mark = s->len;
     sl_status st;
     sl_arena arena = { 0 };
@@ -242,7 +237,7 @@ sl_status sl_report_discovery_picture(sl_str *s, const sl_report_discovery *r, b
     SL_GO(pick_rows(&v));
     if (v.best) {
         SL_GO(values(&v));
-        SL_GO(sl_discover_rounding_make(&v.rounding, &arena, r->problem, r->discovery));
+        SL_GO(sl_discover_rounding_make(&v.rounding, &arena, r->data, r->discovery));
         SL_GO(sl_discover_candidate_round(&v.rounded, &arena, v.best, &v.rounding));
     }
     st = html ? sl_report__discovery_page(s, &v) : sl_report__discovery_figure(s, &v);

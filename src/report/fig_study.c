@@ -162,11 +162,12 @@ static int by_x(const void *a, const void *b) {
 
 /* The curve of what was found, in order of x. */
 static sl_status add_found(sl_plot *plot, int panel, const sl_report_problem *p) {
-    pair *w = sl_malloc((size_t)p->n + 1, sizeof *w);
-    double *x = sl_malloc(2 * (size_t)p->n + 1, sizeof *x), *y = x ? x + p->n : NULL;
+    pair *w = sl_malloc((size_t)p->data.rows + 1, sizeof *w);
+    double *x = sl_malloc(2 * (size_t)p->data.rows + 1, sizeof *x),
+           *y = x ? x + p->data.rows : NULL;
     int64_t k = 0;
-    for (int64_t i = 0; w && x && i < p->n; i++)
-        if (isfinite(p->x[0][i])) w[k++] = (pair){ p->x[0][i], p->predicted[i] };
+    for (int64_t i = 0; w && x && i < p->data.rows; i++)
+        if (isfinite(p->data.x[0][i])) w[k++] = (pair){ p->data.x[0][i], p->predicted[i] };
     if (w && x) {
         qsort(w, (size_t)k, sizeof *w, by_x);
         for (int64_t i = 0; i < k; i++) {
@@ -179,26 +180,27 @@ static sl_status add_found(sl_plot *plot, int panel, const sl_report_problem *p)
     const bool good = w && x;
     sl_free(w);
     sl_free(x);
-    return good ? SL_OK : sl_fail_memory((size_t)p->n, sizeof *w, "the data of a problem");
+    return good ? SL_OK : sl_fail_memory((size_t)p->data.rows, sizeof *w, "the data of a problem");
 }
 
 sl_status sl_report__draw_problem(sl_plot **out, const sl_report_problem *p) {
     SL_TRY(sl_plot_new(out, 300, 210));
-    const bool one = p->inputs == 1 || !p->predicted;
+    const bool one = p->data.inputs == 1 || !p->predicted;
     const int panel =
         sl_plot_panel(*out, &(sl_panel){ .x_label = one ? "x1" : "found", .y_label = "y" });
-    const double *x = one ? p->inputs > 0 ? p->x[0] : NULL : p->predicted;
-    if (!x || !p->n) return SL_OK;
+    const double *x = one ? p->data.inputs > 0 ? p->data.x[0] : NULL : p->predicted;
+    if (!x || !p->data.rows) return SL_OK;
     if (one && p->predicted) SL_TRY(add_found(*out, panel, p));
     if (!one) { // on the line it is right
         double ends[] = { INFINITY, -INFINITY };
-        for (int64_t i = 0; i < p->n; i++)
-            if (isfinite(p->y[i])) {
-                ends[0] = SL_MIN(ends[0], p->y[i]);
-                ends[1] = SL_MAX(ends[1], p->y[i]);
+        for (int64_t i = 0; i < p->data.rows; i++)
+            if (isfinite(p->data.y[i])) {
+                ends[0] = SL_MIN(ends[0], p->data.y[i]);
+                ends[1] = SL_MAX(ends[1], p->data.y[i]);
             }
         sl_plot_line(*out, panel, ends, ends, 2, &(sl_style){ .colour = 1, .size = 1.2 });
     }
-    sl_plot_marks(*out, panel, x, p->y, p->n, &(sl_style){ .size = 3, .aside = false });
+    sl_plot_marks(*out, panel, x, p->data.y, p->data.rows,
+                  &(sl_style){ .size = 3, .aside = false });
     return SL_OK;
 }

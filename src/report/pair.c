@@ -75,18 +75,18 @@ static void add_tokens(sl_str *s, const sl_pair *p) {
 }
 
 static void add_data(sl_str *s, const sl_pairs *pairs, const sl_pair *p) {
-    double low = p->y[0], high = p->y[0];
-    for (int i = 1; i < p->points; i++) {
-        low = fmin(low, p->y[i]);
-        high = fmax(high, p->y[i]);
+    double low = p->data.y[0], high = p->data.y[0];
+    for (int i = 1; i < p->data.rows; i++) {
+        low = fmin(low, p->data.y[i]);
+        high = fmax(high, p->data.y[i]);
     }
     int uniform = 0, n = p->mixture->clusters;
     for (int i = 0; i < n; i++) uniform += p->mixture->cluster[i].uniform;
     const int variables = sl_universe_config(sl_pairs_universe(pairs))->variables;
 
     add_name(s, "data");
-    sl_str_addf(s, "%d points, %d ", p->points, p->columns);
-    if (p->columns < variables) sl_str_addf(s, "of %d ", variables);
+    sl_str_addf(s, "%d points, %d ", (int)p->data.rows, p->data.inputs);
+    if (p->data.inputs < variables) sl_str_addf(s, "of %d ", variables);
     sl_str_addf(s, "column%s, y from %.3g to %.3g; ", variables == 1 ? "" : "s", low, high);
     if (p->noise > 0) sl_str_addf(s, "noise %.2g of y's root mean square; ", p->noise);
     if (uniform == 0 || uniform == n)
@@ -98,9 +98,9 @@ static void add_data(sl_str *s, const sl_pairs *pairs, const sl_pair *p) {
     sl_str_add_char(s, '\n');
 
     // x1 of the pair need not be x1 of its base
-    if (p->columns < variables) {
+    if (p->data.inputs < variables) {
         add_name(s, "columns");
-        for (int c = 0; c < p->columns; c++)
+        for (int c = 0; c < p->data.inputs; c++)
             sl_str_addf(s, "%sx%d is x%d of the base", c > 0 ? ", " : "", c + 1, p->column[c]);
         sl_str_add_char(s, '\n');
     }

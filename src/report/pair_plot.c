@@ -89,19 +89,20 @@ static void mark(char *cell, char way) {
 }
 
 static void fill(plot *g, const axis *a, const sl_pair *p, int column, int width) {
-    const double *x = p->x[column];
+    const double *x = p->data.x[column];
     g->column = column;
     g->low = g->high = x[0];
-    for (int i = 1; i < p->points; i++) {
+    for (int i = 1; i < p->data.rows; i++) {
         g->low = SL_MIN(g->low, x[i]);
         g->high = SL_MAX(g->high, x[i]);
     }
     memset(g->cell, ' ', sizeof g->cell);
-    for (int i = 0; i < p->points; i++) {
-        double h = height(a, p->y[i]);
-        char way = outside(a, p->y[i]) ? (h > a->high ? '^' : 'v') : '\0';
+    for (int i = 0; i < p->data.rows; i++) {
+        double h = height(a, p->data.y[i]);
+        char way = outside(a, p->data.y[i]) ? (h > a->high ? '^' : 'v') : '\0';
         int row = ROWS - 1 - cell(h, a->low, a->high, ROWS);
-        if (a->logarithmic && p->y[i] < 0) row = ROWS - 1 - row; // the largest |y| is the lowest y
+        if (a->logarithmic && p->data.y[i] < 0)
+            row = ROWS - 1 - row; // the largest |y| is the lowest y
         mark(&g->cell[row][cell(x[i], g->low, g->high, width)], way);
     }
 }
@@ -157,17 +158,17 @@ sl_status sl_report__pair_plot(sl_str *s, sl_arena *scratch, const sl_pair *p) {
     plot g[SL_UNIVERSE_MAX_VARS];
     int used[SL_UNIVERSE_MAX_VARS], plots = 0;
     axis a;
-    SL_TRY(choose_axis(&a, scratch, p->y, p->points));
-    for (int c = 0; c < p->columns; c++)
+    SL_TRY(choose_axis(&a, scratch, p->data.y, (int)p->data.rows));
+    for (int c = 0; c < p->data.inputs; c++)
         if (sl_expr_variables(p->expr) >> c & 1) used[plots++] = c;
     const int width = plots < 3 ? WIDTH : WIDTH_THREE;
     for (int i = 0; i < plots; i++) fill(&g[i], &a, p, used[i], width);
 
-    add_rows(s, g, plots, width, &a, p->y[0] < 0);
+    add_rows(s, g, plots, width, &a, p->data.y[0] < 0);
     add_feet(s, g, plots, width);
     if (a.logarithmic) sl_str_addf(s, "%*s the y axis is logarithmic\n", MARGIN, "");
     if (a.beyond > 0)
         sl_str_addf(s, "%*s the y axis is cut: %d of %d points are beyond it, marked ^ or v\n",
-                    MARGIN, "", a.beyond, p->points);
+                    MARGIN, "", a.beyond, (int)p->data.rows);
     return SL_OK;
 }

@@ -67,7 +67,7 @@ typedef struct sl_report_discovery {
     const char *model_note;        // then: why
     const char *file;              // as it was given; NULL: none
     const sl_table *table;         // NULL: it was not read to its end
-    const sl_problem *problem;     // its rows
+    const sl_dataset *data;        // of the table
     bool constant;                 // the target is the same in every row
     const sl_discovery *discovery; // NULL as well
     sl_names names;                // of inputs, fit for a terminal
@@ -251,11 +251,8 @@ typedef struct sl_report_problem {
     bool solved;
     const char *truth_mathml, *found_mathml; // as sl_expr_print writes them; NULL: none
     const char *truth, *found;               // as text; shown where there is no MathML
-    int inputs;
-    int64_t n;
-    const double *const *x; // inputs arrays of n
-    const double *y;
-    const double *predicted; // n values of what was found; NULL: none
+    sl_dataset data;
+    const double *predicted; // values by row of what was found; NULL: none
     double r2;
 } sl_report_problem;
 

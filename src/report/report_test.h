@@ -30,7 +30,6 @@ typedef struct report_study {
     sl_report_other other[REPORT_SIZES];
     sl_report_origin origin[REPORT_SIZES * REPORT_RATIOS];
     double x[4][REPORT_POINTS], y[4][REPORT_POINTS], found[4][REPORT_POINTS];
-    const double *columns[4][1];
     sl_report_problem problem[4];
 } report_study;
 
@@ -150,15 +149,12 @@ static inline void report_problems(report_study *r) {
             r->y[i][k] = i % 2 ? sl_sin(3 * x) : x * x + 1;
             r->found[i][k] = i < 2 ? r->y[i][k] : i == 2 ? 2 : x;
         }
-        r->columns[i][0] = r->x[i];
+        const double *column = r->x[i];
         r->problem[i] = (sl_report_problem){ .solved = i < 2,
                                              .truth_mathml = i % 2 ? wave : square,
                                              .found_mathml = i < 2 ? i % 2 ? wave : square : NULL,
                                              .found = i == 2 ? "2" : "x1",
-                                             .inputs = 1,
-                                             .n = REPORT_POINTS,
-                                             .x = r->columns[i],
-                                             .y = r->y[i],
+                                             .data = sl_data_view(&column, 1, r->y[i], REPORT_POINTS),
                                              .predicted = r->found[i],
                                              .r2 = i < 2 ? 1 : 0.31 };
     }

@@ -32,9 +32,10 @@ static void add_efforts(sl_str *s, const sl_report_baseline *b) {
     if (b->n_efforts == 0) return;
     sl_str_add(s, "<p>");
     sl_plot_escape(s, b->name);
-    sl_str_add(s, " by what is spent on one problem. The FLOPs-equivalent is CPU-seconds times the "
-                  "rate at which one thread of this machine multiplies matrices, measured with this "
-                  "report. Wrong: said to hold exactly, and false at fresh points.</p>\n");
+    sl_str_add(s,
+               " by what is spent on one problem. The FLOPs-equivalent is CPU-seconds times the "
+               "rate at which one thread of this machine multiplies matrices, measured with this "
+               "report. Wrong: said to hold exactly, and false at fresh points.</p>\n");
     sl_report__table_open(s, "sort", names, SL_LEN(names));
     for (int i = 0; i < b->n_efforts; i++) {
         sl_report__row(s, NULL);
@@ -95,16 +96,16 @@ static void add_data(sl_str *s, const sl_report_problem *p) {
                                            "#x7",  "#x8",  "#x9",  "#x10", "#x11", "#x12",
                                            "#x13", "#x14", "#x15", "#x16" };
     const char *names[INPUTS + 2];
-    const int inputs = SL_MIN(p->inputs, INPUTS);
+    const int inputs = SL_MIN(p->data.inputs, INPUTS);
     for (int k = 0; k < inputs; k++) names[k] = x[k];
     names[inputs] = "#y";
     names[inputs + 1] = "#found";
     sl_str_add(s, "<details><summary>Data</summary>\n");
     sl_report__table_open(s, "", names, inputs + 1 + (p->predicted != NULL));
-    for (int64_t i = 0; i < p->n; i++) {
+    for (int64_t i = 0; i < p->data.rows; i++) {
         sl_report__row(s, NULL);
-        for (int k = 0; k < inputs; k++) sl_report__cell_number(s, p->x[k][i], 4);
-        sl_report__cell_number(s, p->y[i], 4);
+        for (int k = 0; k < inputs; k++) sl_report__cell_number(s, p->data.x[k][i], 4);
+        sl_report__cell_number(s, p->data.y[i], 4);
         if (p->predicted) sl_report__cell_number(s, p->predicted[i], 4);
         sl_report__row_end(s);
     }
@@ -123,9 +124,10 @@ static sl_status add_problem(sl_str *s, const sl_report_problem *p) {
     sl_str_add(s, "</dd>\n</dl>\n<figure>\n");
     SL_GO(sl_report__draw_problem(&plot, p));
     sl_plot_describe(plot,
-                     p->inputs == 1 || !p->predicted ? "Data of the problem, y against x1"
-                                                     : "Data of the problem, y against what was "
-                                                       "found",
+                     p->data.inputs == 1 || !p->predicted
+                         ? "Data of the problem, y against x1"
+                         : "Data of the problem, y against what was "
+                           "found",
                      NULL);
     st = sl_plot_svg(s, plot);
     add_data(s, p);

@@ -70,25 +70,20 @@ static sl_status add_found(sl_report_problem *to, sl_arena *a, const found *f) {
     sl_text_error error;
     to->found = f->expr;
     const sl_status st = sl_expr_parse(&e, a, SL_FORMAT_PYTHON, f->expr, strlen(f->expr),
-                                       &(sl_names){ .count = to->inputs }, &error);
+                                       &(sl_names){ .count = to->data.inputs }, &error);
     if (st != SL_OK) return st == SL_ENOMEM ? st : SL_OK;
     SL_TRY(print(&to->found, a, SL_FORMAT_INFIX, e));
     SL_TRY(print(&to->found_mathml, a, SL_FORMAT_MATHML, e));
-    double *y = sl_arena_alloc(a, (size_t)to->n * sizeof *y);
-    if (!y) return sl_fail_memory((size_t)to->n, sizeof *y, "the report");
-    SL_TRY(sl_expr_eval(y, a, e, to->x, to->n, NULL));
+    double *y = sl_arena_alloc(a, (size_t)to->data.rows * sizeof *y);
+    if (!y) return sl_fail_memory((size_t)to->data.rows, sizeof *y, "the report");
+    SL_TRY(sl_expr_eval(y, a, e, to->data.x, to->data.rows, NULL));
     to->predicted = y;
     return SL_OK;
 }
 
 static sl_status add_problem(sl_report_problem *to, sl_arena *a, const sl_eval_problem *p,
                              const found *f) {
-    *to = (sl_report_problem){ .solved = f->solved,
-                               .inputs = p->data.inputs,
-                               .n = p->data.rows,
-                               .x = p->data.x,
-                               .y = p->data.y,
-                               .r2 = f->r2 };
+    *to = (sl_report_problem){ .solved = f->solved, .data = p->data, .r2 = f->r2 };
     SL_TRY(print(&to->truth, a, SL_FORMAT_INFIX, p->truth));
     SL_TRY(print(&to->truth_mathml, a, SL_FORMAT_MATHML, p->truth));
     return add_found(to, a, f);

@@ -205,7 +205,7 @@ static sl_status prepare(sl_closure *c) {
 }
 
 static sl_status open_closure(void **state, sl_search__job *j) {
-    const sl_problem *p = &j->rows;
+    const sl_dataset *p = &j->rows;
     *state = NULL;
     if (!j->o->grammar || p->inputs < 1 || p->inputs > SL_UNIVERSE_MAX_VARS || p->rows < ROWS_LEAST)
         return SL_OK;

@@ -1,22 +1,17 @@
-/* The text of closure_kernels*.c: KERNELS is the name of the table, VECTOR_BYTES the width of a
- * register. Sums run in eight parts whatever the width, so it changes no bit. A vector that is wider
- * than a register would pass through memory: three times slower on AVX2. */
+/* The text of closure_kernels*.c: KERNELS is the name of the table. Sums run in eight parts whatever the
+ * width of a vector, so it changes no bit. */
+#include "base/vector.h"
 #include "search/closure_kernels.h"
 
-enum { WIDTH = VECTOR_BYTES / 8, LANES = SL_CLOSURE__LANES, PARTS = LANES / WIDTH };
-
-typedef double vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
-
-#define AT(p) (*(vector *)(p))
-#define IN(p) (*(const vector *)(p))
+enum { LANES = SL_CLOSURE__LANES, PARTS = LANES / WD };
 
 /* The eight partial sums of a dot product. */
 typedef struct sums {
-    vector part[PARTS];
+    dvec part[PARTS];
 } sums;
 
 static inline void add_products(sums *s, const double *a, const double *b) {
-    for (int i = 0; i < PARTS; i++) s->part[i] += IN(a + i * WIDTH) * IN(b + i * WIDTH);
+    for (int i = 0; i < PARTS; i++) s->part[i] += d_load(a + i * WD) * d_load(b + i * WD);
 }
 
 static inline double whole(const sums *v) {
@@ -41,16 +36,18 @@ static inline void project_four(double *v, const double *q, int rows, int stride
         add_products(&d, q3 + k, v + k);
     }
     const double p = whole(&a), r = whole(&b), s = whole(&c), t = whole(&d);
-    for (int k = 0; k < rows; k += WIDTH)
-        AT(v + k) -= (p * IN(q + k) + r * IN(q1 + k)) + (s * IN(q2 + k) + t * IN(q3 + k));
+    for (int k = 0; k < rows; k += WD)
+        d_store(v + k, d_load(v + k) - ((p * d_load(q + k) + r * d_load(q1 + k)) +
+                                        (s * d_load(q2 + k) + t * d_load(q3 + k))));
 }
 
 static double project(double *v, const double *q, int n, int rows, int stride) {
     int i = 0;
     for (; i + 4 <= n; i += 4) project_four(v, q + (size_t)i * (size_t)stride, rows, stride);
     for (; i < n; i++) {
-        const double *unit = q + (size_t)i * (size_t)stride, part = dot(unit, v, rows);
-        for (int k = 0; k < rows; k += WIDTH) AT(v + k) -= part * IN(unit + k);
+        const double *column = q + (size_t)i * (size_t)stride, part = dot(column, v, rows);
+        for (int k = 0; k < rows; k += WD)
+            d_store(v + k, d_load(v + k) - part * d_load(column + k));
     }
     return dot(v, v, rows);
 }

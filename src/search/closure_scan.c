@@ -41,8 +41,8 @@ void sl_search__closure_basis_clear(sl_search__closure_basis *t, const sl_closur
 }
 
 void sl_search__closure_basis_push(sl_search__closure_basis *t, sl_search__closure_column k) {
-    double *v = t->q[t->n], length;
     if (t->n == SL_CLOSURE__COLUMNS) return;
+    double *v = t->q[t->n], length;
     put(v, t, k);
     if (!(project(v, &length, t) > DEPENDENT)) return;
     for (int r = 0; r < t->padded; r++) v[r] *= 1 / length;
@@ -51,9 +51,9 @@ void sl_search__closure_basis_push(sl_search__closure_basis *t, sl_search__closu
 
 double sl_search__closure_basis_residual(double *v, const sl_search__closure_basis *t,
                                          const sl_search__closure_basis *below,
-                                         sl_search__closure_column k) {
+                                         sl_search__closure_column lead) {
     double own, length;
-    put(v, below, k);
+    put(v, below, lead);
     if (!(project(v, &own, below) > TRIVIAL)) return INFINITY;
     project(v, &length, t);
     for (int r = 0; r < t->padded; r++) v[r] /= own;

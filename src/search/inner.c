@@ -185,7 +185,7 @@ static sl_status level_inner(bool *more, void *state, int level) {
     int64_t bytes = most * (int64_t)(sizeof *w.pair + (size_t)w.slots * sizeof *w.candidate);
     if (!sl_search__reserve(s->job, bytes)) return SL_OK;
     w.pair = sl_malloc((size_t)most, sizeof *w.pair);
-    w.candidate = sl_malloc((size_t)(most * w.slots), sizeof *w.candidate);
+    w.candidate = sl_malloc((size_t)most * (size_t)w.slots, sizeof *w.candidate);
     if (w.pair && w.candidate) {
         list_pairs(&w, e);
         st = run(&w, s, e);

@@ -59,7 +59,7 @@ static sl_status open_span(sl_inner *s, sl_side side) {
     for (int k = 0; k < j->rows.inputs; k++) {
         if (side == SL_SIDE_PRODUCT && !j->positive[k]) continue;
         SL_TRY(column(&v, s));
-        memcpy(v, j->columns[k], (size_t)s->rows * sizeof *v);
+        memcpy(v, j->rows.x[k], (size_t)s->rows * sizeof *v);
         if (side == SL_SIDE_PRODUCT) sl_log_array(v, v, s->rows);
         if (all_finite(v, s->rows)) add_base(p, s, v, k);
     }
@@ -128,8 +128,8 @@ static sl_status add_monomial(sl_inner *s, const int8_t *power, int bits) {
     for (int i = 0; i < s->rows; i++) {
         v[i] = 1;
         for (int k = 0; k < s->job->rows.inputs; k++) {
-            for (int e = 0; e < power[k]; e++) v[i] *= s->job->columns[k][i];
-            for (int e = 0; e > power[k]; e--) v[i] /= s->job->columns[k][i];
+            for (int e = 0; e < power[k]; e++) v[i] *= s->job->rows.x[k][i];
+            for (int e = 0; e > power[k]; e--) v[i] /= s->job->rows.x[k][i];
         }
         m->range.low = SL_MIN(m->range.low, v[i]);
         m->range.high = SL_MAX(m->range.high, v[i]);

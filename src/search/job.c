@@ -39,7 +39,7 @@ static bool is_multiple(const double *b, const double *a, int64_t rows) {
 }
 
 static void choose_columns(sl_search__job *j) {
-    const sl_problem *all = j->all;
+    const sl_dataset *all = j->all;
     int n = 0;
     for (int v = 0; v < all->inputs; v++) {
         bool keep = !is_constant(all->x[v], all->rows);
@@ -201,27 +201,14 @@ static sl_status order_rows(int64_t *list, int n, sl_search__job *j) {
 
 /* ---------------------------------------------------------------- the whole ----------------- */
 
-static sl_status gather(const double **out, sl_search__job *j, const double *from,
-                        const int64_t *list, int64_t n) {
-    double *to = sl_arena_alloc(&j->arena, (size_t)n * sizeof *to);
-    if (!to) return sl_fail_memory((size_t)n, sizeof *to, "the rows that are searched");
-    for (int64_t i = 0; i < n; i++) to[i] = from[list[i]];
-    *out = to;
-    return SL_OK;
-}
-
 static sl_status gather_rows(sl_search__job *j, const int64_t *list, int64_t n) {
-    j->rows.rows = n;
     for (int v = 0; v < j->rows.inputs; v++) {
-        SL_TRY(gather(&j->columns[v], j, j->all->x[j->column[v]], list, n));
         j->positive[v] = true;
         for (int64_t i = 0; i < j->all->rows; i++)
             if (!(j->all->x[j->column[v]][i] > 0)) j->positive[v] = false;
     }
-    SL_TRY(gather(&j->rows.y, j, j->all->y, list, n));
-    if (j->all->sigma) SL_TRY(gather(&j->rows.sigma, j, j->all->sigma, list, n));
-    j->rows.x = j->columns;
-    return SL_OK;
+    const sl_dataset chosen = sl_data_view_inputs(j->all, j->column, j->rows.inputs);
+    return sl_data_pick_rows(&j->rows, &j->arena, &chosen, list, n);
 }
 
 sl_status sl_search__prepare(sl_search__job *j) {

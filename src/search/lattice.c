@@ -35,7 +35,7 @@ enum { OFFERS = 12 };
 /* ---------------------------------------------------------------- rows ---------------------- */
 
 /* Probes of moderate |y|, far apart in every column. */
-static void choose_probes(int *row, const sl_problem *p) {
+static void choose_probes(int *row, const sl_dataset *p) {
     enum { CANDIDATES = 24 };
     int rows = (int)p->rows, order[400] = { 0 };
     double size[400], sorted[400];
@@ -80,7 +80,7 @@ static void order_probes(int *row, const double *y) {
 }
 
 static sl_status choose_rows(sl_lattice *l) {
-    const sl_problem *p = &l->job->rows;
+    const sl_dataset *p = &l->job->rows;
     bool taken[400] = { false };
     choose_probes(l->row, p);
     order_probes(l->row, p->y);
@@ -117,7 +117,7 @@ double sl_search__lattice_error_at(const sl_lattice *l, int row) {
 /* Half a unit of the last digit of y by row, where digits are few; then cells are several roundings
  * of y wide. */
 static sl_status set_precision(sl_lattice *l) {
-    const sl_problem *p = &l->job->rows;
+    const sl_dataset *p = &l->job->rows;
     sl_digits digits = sl_search__digits(p->y, p->rows);
     l->shift = SL_LATTICE__SHIFT_EXACT;
     l->rounding = sl_arena_alloc(&l->job->arena, (size_t)l->rows * sizeof *l->rounding);

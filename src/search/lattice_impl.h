@@ -346,9 +346,9 @@ bool sl_search__lattice_holds(const sl_search__lattice_linear *m, const double *
                               int from);
 SL_NODISCARD sl_status sl_search__lattice_check(sl_search__lattice_hit *hit, sl_arena *scratch,
                                                 const sl_lattice *l);
-double sl_search__lattice_half_at(const sl_lattice *l, sl_search__lattice_code h, int row);
+double sl_search__lattice_half_at(const sl_lattice *l, sl_search__lattice_code code, int row);
 /* The same in row k, a probe, from the values that the list FULL has. */
-double sl_search__lattice_half_probe(const sl_lattice *l, sl_search__lattice_code h, int k);
+double sl_search__lattice_half_probe(const sl_lattice *l, sl_search__lattice_code code, int k);
 /* lattice_snap.c: coefficients that may be exact numbers become these, the others are fitted again.
  * *sure: enough digits of each are known to distinguish the formula from others. */
 SL_NODISCARD sl_status sl_search__lattice_snap(bool *sure, double *coefficient,

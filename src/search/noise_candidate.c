@@ -100,7 +100,7 @@ static sl_status fill_columns(int64_t begin, int64_t end, int worker, void *payl
         // the logarithm directly: the exponential may overflow
         bool exponential = c->rate && e->op == SL_OP_EXP;
         if (exponential) e = e + 1;
-        SL_GO(sl_expr_eval(c->value, &arena, e, p->j->columns, p->rows, NULL));
+        SL_GO(sl_expr_eval(c->value, &arena, e, p->j->rows.x, p->rows, NULL));
         if (exponential)
             set_positive(c, p->rows);
         else if (c->side == SL_SIDE_PRODUCT)
@@ -169,7 +169,7 @@ static void product_model(sl_search__noise_model *m, double *scale, sl_search__n
         int v = s->variable[b];
         if (v >= 0 && !w->p->j->positive[v]) {
             list.at[list.n] = m->columns;
-            list.column[list.n++] = w->p->j->columns[v];
+            list.column[list.n++] = w->p->j->rows.x[v];
         }
         add_column(m, s->column[b], v < 0 ? SL_NOISE__FACTOR : SL_NOISE__EXPONENT, v < 0 ? 0 : 1);
     }
@@ -203,7 +203,7 @@ static bool closure_scale(double *scale, sl_search__noise_outcome *o, const work
     for (int i = 0; i < p->rows; i++) {
         double z = 1;
         for (int v = 0; power && v < p->j->rows.inputs; v++) {
-            double x = p->j->columns[v][i];
+            double x = p->j->rows.x[v][i];
             if (power[v] & 1) x = sqrt(x);
             for (int k = 0, n = abs(power[v] & 1 ? power[v] : power[v] / 2); k < n; k++)
                 z = power[v] < 0 ? z / x : z * x;
@@ -260,7 +260,7 @@ static const double RELATIVE_SLACK = 0.1;
  * explanation of the residuals than errors of one size, or mu is 0. */
 static bool relative_weights(double *weight, const sl_search__noise_model *m,
                              const sl_search__noise_fit *f) {
-    const sl_problem p = { .rows = m->rows, .y = m->y };
+    const sl_dataset p = { .rows = m->rows, .y = m->y };
     double logs = 0, squares = 0, plain = 0;
     sl_search__noise_predict(weight, m, f);
     for (int i = 0; i < m->rows; i++) plain += (m->y[i] - weight[i]) * (m->y[i] - weight[i]);

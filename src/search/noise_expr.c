@@ -118,7 +118,7 @@ static sl_status product(builder *b) {
     int sign = b->o->sign;
     for (int c = 1; c < b->s->base; c++) {
         if (f->coefficient[c] == 0) continue;
-        const double *x = b->p->j->columns[b->s->variable[c]];
+        const double *x = b->p->j->rows.x[b->s->variable[c]];
         bool negative = all_negative(x, b->p->rows);
         if (negative && turns_sign(f->coefficient[c], f->fixed[c])) sign = -sign;
         b->part[b->parts++] = real_power(b, sl_expr_var(b->a, b->s->variable[c] + 1), negative,

@@ -66,7 +66,7 @@ static double among_nearest(const double *r, const double *const *x, int inputs,
     }
     for (int i = 0; i < n; i++) {
         int k = nearest[i];
-        if (k < 0 || (nearest[k] == i && k < i)) continue;
+        if (k < 0 || (k < i && nearest[k] == i)) continue;
         products += r[i] * r[k], squares += r[i] * r[k] * r[i] * r[k];
     }
     return squares > 0 ? products / sqrt(squares) : 0;
@@ -138,12 +138,13 @@ sl_status sl_search__noise_has_structure(bool *out, const double *r, const doubl
  * the first n rows. */
 static sl_status add_input_units(double *squares, sl_arena *a, const sl_search__job *j,
                                  const sl_search_formula *f, const double *fitted, int v, int n) {
-    const sl_problem *p = j->all;
+    const sl_dataset *p = j->all;
     const sl_digits digits = sl_search__digits(p->x[v], p->rows);
     const double *x[SL_DATA_MAX_INPUTS];
     if (digits.kind == SL_DIGITS_FULL) return SL_OK;
-    double *moved = sl_arena_alloc(a, 2 * (size_t)n * sizeof *moved), *got = moved + n;
+    double *moved = sl_arena_alloc(a, 2 * (size_t)n * sizeof *moved);
     if (!moved) return sl_fail_memory(2 * (size_t)n, sizeof *moved, "residuals");
+    double *got = moved + n;
     for (int i = 0; i < n; i++) moved[i] = p->x[v][i] + sl_search__last_unit(digits, p->x[v][i]);
     for (int u = 0; u < p->inputs; u++) x[u] = u == v ? moved : p->x[u];
     SL_TRY(sl_expr_eval(got, a, f->fit.expr, x, n, f->fit.value));
@@ -178,7 +179,7 @@ static sl_status is_rounding(bool *out, sl_arena *a, const sl_search__job *j,
 
 /* Weighted residuals and the formula's values in the first rows; the sum of squares over all. */
 static sl_status residuals(double *r, double *fitted, double *squares, sl_arena *a,
-                           const sl_problem *p, const sl_search_formula *f) {
+                           const sl_dataset *p, const sl_search_formula *f) {
     double *got = sl_arena_alloc(a, 2 * (size_t)p->rows * sizeof *got);
     if (!got) return sl_fail_memory(2 * (size_t)p->rows, sizeof *got, "residuals");
     double *scale = got + p->rows;
@@ -196,7 +197,7 @@ static sl_status residuals(double *r, double *fitted, double *squares, sl_arena 
 
 sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,
                                  const sl_search_formula *f) {
-    const sl_problem *p = j->all;
+    const sl_dataset *p = j->all;
     sl_arena a = { 0 };
     double r[ROWS_MAX], fitted[ROWS_MAX], squares;
     *within = false;
@@ -254,7 +255,7 @@ sl_status sl_search__noise_is_certain(bool *out, const sl_search__job *j,
                                       const sl_search_formula *f) {
     static const double DOUBT = 0.05, R2 = 0.9, COMPUTED = 3e-6; // six digits and more
     enum { CONSTANTS = 3 };
-    const sl_problem *p = j->all;
+    const sl_dataset *p = j->all;
     const bool measured = j->precision > COMPUTED || p->sigma || j->o->sigma > 0;
     sl_arena a = { 0 };
     double r[ROWS_MAX], fitted[ROWS_MAX], squares;

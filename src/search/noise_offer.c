@@ -15,11 +15,11 @@ static bool stop_fit(void *payload) { return sl_search__stop(payload, false); }
 typedef struct attempt {
     sl_fit fit;
     sl_bits bits;
-    sl_problem p; // the table, with sigma by row where errors are taken for relative
+    sl_dataset p; // the table, with sigma by row where errors are taken for relative
 } attempt;
 
 static sl_status fit_by(attempt *out, sl_search__job *j, const sl_node *e, const double *value,
-                        int params, const sl_problem *p) {
+                        int params, const sl_dataset *p) {
     const sl_refine_options o = {
         .evaluations = 60, .restarts = -1, .stop = stop_fit, .payload = j
     };
@@ -34,7 +34,7 @@ static sl_status fit_by(attempt *out, sl_search__job *j, const sl_node *e, const
 static sl_status fit_relative(attempt *best, sl_search__job *j, double *scale) {
     enum { ROUNDS = 2 };
     attempt next = *best;
-    sl_problem p = *j->all;
+    sl_dataset p = *j->all;
     sl_arena scratch = { 0 };
     sl_status st = SL_OK;
     p.sigma = scale;
@@ -71,7 +71,7 @@ static sl_status snap(attempt *best, sl_search__job *j) {
 }
 
 /* R2 in the table as it is, whatever the weights of the fit. */
-static sl_status plain_r2(sl_fit *fit, const sl_problem *p) {
+static sl_status plain_r2(sl_fit *fit, const sl_dataset *p) {
     double *value = sl_malloc_wide((size_t)p->rows, sizeof *value);
     if (!value) return sl_fail_memory((size_t)p->rows, sizeof *value, "values");
     sl_arena scratch = { 0 };
@@ -88,7 +88,7 @@ static sl_status plain_r2(sl_fit *fit, const sl_problem *p) {
 static sl_status fit_and_snap(sl_fit *fit, sl_bits *bits, sl_search__job *j, const sl_node *e,
                               const double *value, int params) {
     attempt best;
-    sl_problem p = *j->all;
+    sl_dataset p = *j->all;
     double *sigma = NULL;
     sl_status st;
     if (!p.sigma) {

@@ -27,12 +27,12 @@ static bool has_log(const double *x, int64_t rows) {
 static sl_status product_columns(sl_search__noise_span *s, sl_arena *a, const sl_search__job *j) {
     int64_t rows = j->rows.rows;
     for (int v = -1; v < j->rows.inputs; v++) {
-        if (v >= 0 && !has_log(j->columns[v], rows)) continue;
+        if (v >= 0 && !has_log(j->rows.x[v], rows)) continue;
         s->variable[s->base] = v;
         double *c = new_column(s, a, rows);
         if (!c)
             return sl_fail_memory((size_t)rows, sizeof *c, "a column of the search under noise");
-        for (int64_t i = 0; i < rows; i++) c[i] = v < 0 ? 1 : fabs(j->columns[v][i]);
+        for (int64_t i = 0; i < rows; i++) c[i] = v < 0 ? 1 : fabs(j->rows.x[v][i]);
         if (v >= 0) sl_log_array(c, c, (int)rows);
     }
     return SL_OK;
@@ -56,7 +56,7 @@ static sl_status monomial_columns(sl_search__noise_span *s, sl_arena *a, const s
     for (int64_t i = 0; i < rows; i++) {
         c[i] = 1;
         for (int v = 0; v < j->rows.inputs; v++) {
-            for (int k = 0; k < power[v]; k++) c[i] *= j->columns[v][i];
+            for (int k = 0; k < power[v]; k++) c[i] *= j->rows.x[v][i];
         }
     }
     return SL_OK;

@@ -46,7 +46,7 @@ static double rms(const double *y, int64_t n) {
 
 /* Errors are relative to |y| plus this, so that sums may cancel where y is next to 0. It is bounded
  * by the typical size of y, so that a few large rows do not hide errors in the others. */
-static double small_size(const sl_problem *p) {
+static double small_size(const sl_dataset *p) {
     static const double OF_RMS = 1e-3, OF_TYPICAL = 1e3;
     double sum = 0;
     int64_t n = 0;
@@ -62,7 +62,7 @@ static bool is_rounded(const sl_search__job *j) {
 
 /* A unit of the last digit of y in row i; of 0 it is that of the smallest number. */
 static double unit_of(const sl_search__job *j, int64_t i) {
-    const sl_problem *p = j->all;
+    const sl_dataset *p = j->all;
     double unit = sl_search__last_unit(j->digits, p->y[i]), least = INFINITY;
     if (unit > 0) return unit;
     for (int64_t k = 0; k < p->rows; k++)
@@ -72,7 +72,7 @@ static double unit_of(const sl_search__job *j, int64_t i) {
 
 static sl_status check_rows(row_check *out, sl_arena *scratch, const sl_search__job *j,
                             const sl_node *e, const double *value) {
-    const sl_problem *p = j->all;
+    const sl_dataset *p = j->all;
     size_t mark = sl_arena_mark(scratch);
     double *got = sl_arena_alloc(scratch, (size_t)p->rows * sizeof *got);
     if (!got) return sl_fail_memory((size_t)p->rows, sizeof *got, "the values of a formula");

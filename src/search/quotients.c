@@ -135,7 +135,7 @@ static void close_quotients(void *state) {
 
 static bool applies(const sl_search__job *j) {
     const sl_search_grammar *g = j->o->grammar;
-    const sl_problem *p = &j->rows;
+    const sl_dataset *p = &j->rows;
     if (!g || g->depth < 3 || p->inputs < 1 || p->inputs > SL_QUOTIENTS__VARIABLES ||
         p->inputs > g->variables || p->rows < ROWS_LEAST)
         return false;
@@ -167,7 +167,7 @@ static void need_all(sl_quotients *q) {
 
 /* The first rows of a job are good probes. */
 static void take_rows(sl_quotients *q) {
-    const sl_problem *p = &q->job->rows;
+    const sl_dataset *p = &q->job->rows;
     q->rows = (int)SL_MIN(p->rows, SL_QUOTIENTS__ROWS);
     for (int r = 0; r < q->rows; r++) {
         for (int v = 0; v < q->variables; v++) q->x[v][r] = p->x[v][r];

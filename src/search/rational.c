@@ -57,7 +57,7 @@ static void weigh_rows(relation *q) {
 
 /* False: too many columns for the rows. */
 static bool fill(relation *q, degrees d) {
-    const sl_problem *p = &q->job->rows;
+    const sl_dataset *p = &q->job->rows;
     q->n = 0;
     for (int e = 0; e < POWERS; e++)
         if (d.of[e] >= 0) q->n += sl_search__spans_monomials(NULL, 0, p->inputs, d.of[e]);

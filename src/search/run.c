@@ -329,7 +329,7 @@ void sl_search_result_free(sl_search_result *r) {
     sl_free(r);
 }
 
-sl_status sl_search_run(sl_search_result **out, sl_pool *pool, const sl_problem *p,
+sl_status sl_search_run(sl_search_result **out, sl_pool *pool, const sl_dataset *p,
                         const sl_search_options *o) {
     if (p->rows < 3)
         return sl_fail(SL_EINVAL, "%lld rows: a search needs at least 3", (long long)p->rows);

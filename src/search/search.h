@@ -134,7 +134,7 @@ typedef struct sl_search_result {
 } sl_search_result;
 
 /* SL_EINVAL: fewer than 3 rows. Free *out also after a cut. */
-SL_NODISCARD sl_status sl_search_run(sl_search_result **out, sl_pool *pool, const sl_problem *p,
+SL_NODISCARD sl_status sl_search_run(sl_search_result **out, sl_pool *pool, const sl_dataset *p,
                                      const sl_search_options *o);
 void sl_search_result_free(sl_search_result *r);
 

@@ -21,11 +21,10 @@ typedef struct sl_digits {
 } sl_digits;
 
 typedef struct sl_search__job {
-    const sl_problem *all;   // the table
-    sl_problem rows;         // what is searched: columns that matter, rows without repetition, well
+    const sl_dataset *all;   // the table
+    sl_dataset rows;         // what is searched: columns that matter, rows without repetition, well
                              // spread first, so that any first k rows are good probes
     int column[SL_DATA_MAX_INPUTS]; // input of `all` by column of `rows`
-    const double *columns[SL_DATA_MAX_INPUTS];
     bool positive[SL_DATA_MAX_INPUTS]; // > 0 in every row
     const sl_search_options *o;
     sl_pool *pool;
@@ -50,7 +49,7 @@ typedef struct sl_search__job {
 
 #define SL_SEARCH__RUNNING (-1) // value of `ended` while no end is requested
 
-/* Fills rows, columns, column, positive from `all`: see job.c. */
+/* Fills rows, column, positive from `all`: see job.c. */
 SL_NODISCARD sl_status sl_search__prepare(sl_search__job *j);
 
 /* The result from what was kept: see run.c. */
@@ -101,7 +100,7 @@ double sl_search__last_unit(sl_digits d, double y);
 /* *out := e, whose constants have these values, or something equal to it in all rows of positive
  * bases that is shorter by the prices of fit.h. */
 SL_NODISCARD sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e,
-                                           const double *value, const sl_problem *rows);
+                                           const double *value, const sl_dataset *rows);
 
 /* A method: its steps are called in order of level, all of one on all threads. */
 typedef struct sl_search__method {

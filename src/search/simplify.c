@@ -22,7 +22,7 @@ static const double BRACKETS = 3; // bits that removing a bracket may cost: x^(-
 
 typedef struct simplifier {
     sl_arena *arena;
-    const sl_problem *rows;
+    const sl_dataset *rows;
     const double *value; // of the constants
     bool failed;
 } simplifier;
@@ -257,7 +257,7 @@ static const sl_node *simplified(simplifier *s, const sl_node *e) {
 }
 
 sl_status sl_search__simplify(const sl_node **out, sl_arena *a, const sl_node *e,
-                              const double *value, const sl_problem *rows) {
+                              const double *value, const sl_dataset *rows) {
     simplifier s = { .arena = a, .rows = rows, .value = value };
     const sl_node *best = e, *other;
     for (int round = 0; round < ROUNDS && !s.failed; round++) {

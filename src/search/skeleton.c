@@ -54,7 +54,7 @@ static void close_skeletons(void *state) {
 
 static bool applies(const sl_search__job *j) {
     const sl_search_grammar *g = j->o->grammar;
-    const sl_problem *p = &j->rows;
+    const sl_dataset *p = &j->rows;
     if (!(j->o->ops >> SL_OPERATOR_COS & 1)) return false; // phases
     if (!g || g->ops != SL_UNIVERSE_ALL_OPS || g->depth < 3 || p->inputs < 1 ||
         p->inputs > SL_SKELETON__INPUTS || p->inputs > g->variables || p->rows < ROWS_LEAST)

@@ -1,18 +1,13 @@
-/* The text of skeleton_kernels*.c: KERNELS is the name of the table, VECTOR_BYTES the width of a
- * register. */
+/* The text of skeleton_kernels*.c: KERNELS is the name of the table. Variants do not know each other, so
+ * the width of a vector changes no result. */
 #include <math.h>
 
+#include "base/vector.h"
 #include "search/lattice_kernels.h"
 #include "search/skeleton_kernels.h"
 
-enum { LANES = VECTOR_BYTES / 8, PARTS = SL_SKELETON__LANES / LANES, DIMS = SL_SKELETON__DIMS };
+enum { PARTS = SL_SKELETON__LANES / WD, DIMS = SL_SKELETON__DIMS };
 enum { SHIFT = 6 }; // bits of a ratio's float that keys leave out
-
-/* One register: variants do not know each other, so its width changes no result. */
-typedef double lanes __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
-
-#define AT(p) (*(lanes *)(p))
-#define IN(p) (*(const lanes *)(p))
 
 /* Squares of lengths: of what rounding leaves of a vector of length 1; of one that is all in
  * direction 0. */
@@ -20,13 +15,13 @@ static const double NOTHING = 1e-16, PARALLEL = 1e-12;
 
 /* Eight partial sums, whatever the width: the order of additions is fixed. */
 static double dot(const double *a, const double *b, int rows) {
-    lanes sum[PARTS] = { { 0 } };
+    dvec sum[PARTS] = { { 0 } };
     double whole = 0;
-    for (int r = 0; r < rows; r += PARTS * LANES)
+    for (int r = 0; r < rows; r += PARTS * WD)
         for (int k = 0; k < PARTS; k++)
-            sum[k] += IN(a + r + k * LANES) * IN(b + r + k * LANES);
+            sum[k] += d_load(a + r + k * WD) * d_load(b + r + k * WD);
     for (int k = 0; k < PARTS; k++)
-        for (int i = 0; i < LANES; i++) whole += sum[k][i];
+        for (int i = 0; i < WD; i++) whole += sum[k][i];
     return whole;
 }
 
@@ -34,60 +29,60 @@ static double deflate(double *v, const double *basis, int n, int rows) {
     for (int i = 0; i < n; i++) {
         const double *b = basis + (size_t)i * (size_t)rows;
         double c = dot(v, b, rows);
-        for (int r = 0; r < rows; r += LANES) AT(v + r) -= c * IN(b + r);
+        for (int r = 0; r < rows; r += WD) d_store(v + r, d_load(v + r) - c * d_load(b + r));
     }
     return dot(v, v, rows);
 }
 
 /* *out := 1 / sqrt(s) where s > least, else 0. */
-static inline void inverse_root(lanes *out, const lanes *s, const lanes *least) {
-    for (int i = 0; i < LANES; i++) (*out)[i] = (*s)[i] > (*least)[i] ? 1 / sqrt((*s)[i]) : 0;
+static inline void inverse_root(dvec *out, const dvec *s, const dvec *least) {
+    for (int i = 0; i < WD; i++) (*out)[i] = (*s)[i] > (*least)[i] ? 1 / sqrt((*s)[i]) : 0;
 }
 
 static void images(sl_search__skeleton_image *out, const double *across, const double *w,
                    const double *v, int64_t stride, int rows, int n, double least) {
-    for (int i = 0; i < n; i += LANES) {
-        lanes q[DIMS] = { { 0 } }, norm = { 0 }, size = { 0 };
+    for (int i = 0; i < n; i += WD) {
+        dvec q[DIMS] = { { 0 } }, norm = { 0 }, size = { 0 };
         for (int r = 0; r < rows; r++) {
-            const lanes x = IN(v + r * stride + i), weighted = x * w[r];
+            const dvec x = d_load(v + r * stride + i), weighted = x * w[r];
             norm += weighted * weighted;
             for (int d = 0; d < DIMS; d++) q[d] += across[r * DIMS + d] * x;
         }
         for (int d = 0; d < DIMS; d++) size += q[d] * q[d];
-        const lanes rounding = norm * least;
-        lanes scale;
+        const dvec rounding = norm * least;
+        dvec scale;
         inverse_root(&scale, &size, &rounding);
-        for (int d = 0; d < DIMS; d++) AT(&out->q[d][i]) = q[d] * scale;
+        for (int d = 0; d < DIMS; d++) d_store(&out->q[d][i], q[d] * scale);
     }
 }
 
 /* *rest less what it has of q, which is of length 1. */
-static inline void take_out(lanes *rest, const lanes *q) {
-    lanes part = { 0 };
+static inline void take_out(dvec *rest, const dvec *q) {
+    dvec part = { 0 };
     for (int d = 0; d < DIMS; d++) part += rest[d] * q[d];
     for (int d = 0; d < DIMS; d++) rest[d] -= part * q[d];
 }
 
 static void leave(double *left, sl_search__skeleton_image *image, int count, int n) {
-    for (int i = 0; i < n; i += LANES) {
-        lanes rest[DIMS] = { { 0 } }, sum = { 0 }, nothing = { 0 };
+    for (int i = 0; i < n; i += WD) {
+        dvec rest[DIMS] = { { 0 } }, sum = { 0 }, nothing = { 0 };
         nothing += NOTHING;
         rest[0] += 1.0;
         for (int c = 0; c < count; c++) {
-            lanes q[DIMS], size = { 0 }, scale;
-            for (int d = 0; d < DIMS; d++) q[d] = IN(&image[c].q[d][i]);
+            dvec q[DIMS], size = { 0 }, scale;
+            for (int d = 0; d < DIMS; d++) q[d] = d_load(&image[c].q[d][i]);
             for (int b = 0; b < c; b++) {
-                lanes part = { 0 };
-                for (int d = 0; d < DIMS; d++) part += q[d] * IN(&image[b].q[d][i]);
-                for (int d = 0; d < DIMS; d++) q[d] -= part * IN(&image[b].q[d][i]);
+                dvec part = { 0 };
+                for (int d = 0; d < DIMS; d++) part += q[d] * d_load(&image[b].q[d][i]);
+                for (int d = 0; d < DIMS; d++) q[d] -= part * d_load(&image[b].q[d][i]);
             }
             for (int d = 0; d < DIMS; d++) size += q[d] * q[d];
             inverse_root(&scale, &size, &nothing);
-            for (int d = 0; d < DIMS; d++) AT(&image[c].q[d][i]) = q[d] *= scale;
+            for (int d = 0; d < DIMS; d++) d_store(&image[c].q[d][i], q[d] *= scale);
             take_out(rest, q);
         }
         for (int d = 0; d < DIMS; d++) sum += rest[d] * rest[d];
-        AT(left + i) = sum;
+        d_store(left + i, sum);
     }
 }
 
@@ -99,15 +94,15 @@ static void leave_beside(double *left, const sl_search__skeleton_image *image, i
         for (int d = 0; d < DIMS; d++) part += start[d] * other[k][d];
         for (int d = 0; d < DIMS; d++) start[d] -= part * other[k][d];
     }
-    for (int i = 0; i < n; i += LANES) {
-        lanes rest[DIMS] = { { 0 } }, q[SL_SKELETON__BESIDE][DIMS], sum = { 0 }, nothing = { 0 };
+    for (int i = 0; i < n; i += WD) {
+        dvec rest[DIMS] = { { 0 } }, q[SL_SKELETON__BESIDE][DIMS], sum = { 0 }, nothing = { 0 };
         nothing += NOTHING;
         for (int d = 0; d < DIMS; d++) rest[d] += start[d];
         for (int c = 0; c < count; c++) {
-            lanes size = { 0 }, scale;
-            for (int d = 0; d < DIMS; d++) q[c][d] = IN(&image[c].q[d][i]);
+            dvec size = { 0 }, scale;
+            for (int d = 0; d < DIMS; d++) q[c][d] = d_load(&image[c].q[d][i]);
             for (int k = 0; k < m; k++) {
-                lanes part = { 0 };
+                dvec part = { 0 };
                 for (int d = 0; d < DIMS; d++) part += q[c][d] * other[k][d];
                 for (int d = 0; d < DIMS; d++) q[c][d] -= part * other[k][d];
             }
@@ -118,7 +113,7 @@ static void leave_beside(double *left, const sl_search__skeleton_image *image, i
             take_out(rest, q[c]);
         }
         for (int d = 0; d < DIMS; d++) sum += rest[d] * rest[d];
-        AT(left + i) = sum;
+        d_store(left + i, sum);
     }
 }
 

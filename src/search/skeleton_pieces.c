@@ -322,9 +322,9 @@ static sl_status keep_variants(making *m, piece *p, const workspace *w, int kept
     set->rows = m->rows;
     if (kept == 0) return SL_OK;
     set->list = sl_malloc((size_t)kept, sizeof *set->list);
-    set->value = sl_calloc((size_t)(set->stride * width), sizeof *set->value);
+    set->value = sl_calloc((size_t)set->stride * (size_t)width, sizeof *set->value);
     if (!set->list || !set->value)
-        return sl_fail_memory((size_t)(set->stride * width), sizeof(double), "variants");
+        return sl_fail_memory((size_t)set->stride * (size_t)width, sizeof(double), "variants");
     memcpy(set->list, w->list, (size_t)kept * sizeof *set->list);
     for (int i = 0; i < kept; i++)
         for (int k = 0; k < width; k++)
@@ -338,7 +338,7 @@ static sl_status make_part(int64_t begin, int64_t end, int worker, void *payload
     making *m = payload;
     sl_arena scratch = { 0 };
     sl_status st = SL_OK;
-    const size_t width = (size_t)(SL_SKELETON__CHANGED * m->rows);
+    const size_t width = SL_SKELETON__CHANGED * (size_t)m->rows;
     workspace *w = sl_malloc(1, sizeof *w + LIST_MAX * width * sizeof(double));
     if (!w) return sl_fail_memory(LIST_MAX, width * sizeof(double), "variants");
     for (int64_t i = begin; i < end && st == SL_OK; i++) {

@@ -41,7 +41,7 @@ static sl_status open_buffers(sl_spans *s) {
     for (int i = 0; i < shards && st == SL_OK; i++)
         open_hits(s, &s->shard_hits[i], HITS_SHARD, &st);
     for (int i = 0; i < s->workers && st == SL_OK; i++) {
-        size_t numbers = (size_t)(SL_SPANS__BLOCK * s->stride);
+        size_t numbers = SL_SPANS__BLOCK * (size_t)s->stride;
         s->scratch[i] = sl_malloc_wide(numbers, sizeof(double));
         if (!s->scratch[i]) st = sl_fail_memory(numbers, sizeof(double), "values of terms");
     }

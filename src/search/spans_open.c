@@ -73,7 +73,7 @@ static void function_at(double *v, const sl_spans *s, const sl_search__spans_spa
 /* The remaining directions are drawn at random, so that none is special. */
 static sl_status find_normal(sl_spans *s, sl_search__spans_span *span) {
     int rows = span->rows, n = 0;
-    size_t mark = sl_arena_mark(&s->arena), room = (size_t)(span->dim + SL_SPANS__DIMS + 1);
+    size_t mark = sl_arena_mark(&s->arena), room = (size_t)span->dim + SL_SPANS__DIMS + 1;
     double *basis = sl_arena_alloc(&s->arena, room * (size_t)rows * sizeof *basis);
     if (!basis) return sl_fail_memory(room, (size_t)rows * sizeof *basis, "a span");
     for (int i = 0; i < span->dim && n < rows; i++) {
@@ -142,7 +142,7 @@ sl_status sl_search__spans_open_spans(sl_spans *s) {
     for (int i = 0; i < s->spans; i++) {
         sl_search__spans_span *span = &s->span[i];
         *span = list[i];
-        size_t numbers = (size_t)(SL_SPANS__DIMS * s->stride);
+        size_t numbers = SL_SPANS__DIMS * (size_t)s->stride;
         span->normal = sl_arena_alloc(&s->arena, numbers * sizeof(double));
         span->power = sl_arena_alloc(&s->arena, (size_t)span->dim * sizeof *span->power);
         if (!span->normal || !span->power) return sl_fail_memory(numbers, 8, "a span");

@@ -100,7 +100,7 @@ static sl_status one_span(pairs *p, int targets) {
 }
 
 static sl_status open_pairs(pairs *p, sl_arena *a, int targets, int terms) {
-    size_t parts = (size_t)(targets / GRAIN + 1), slots = (size_t)p->mask + 1;
+    size_t parts = (size_t)(targets / GRAIN) + 1, slots = (size_t)p->mask + 1;
     size_t blocks = (size_t)(terms + BLOCK - 1) / BLOCK;
     p->q = sl_arena_alloc(a, blocks * sizeof *p->q);
     p->slot = sl_arena_alloc(a, (size_t)p->s->workers * sizeof *p->slot);

@@ -35,7 +35,7 @@ typedef struct system {
 /* ---------------------------------------------------------------- columns ------------------- */
 
 static sl_status values_of(double *out, sl_spans *s, sl_arena *a, const sl_node *e) {
-    const sl_problem *p = &s->job->rows;
+    const sl_dataset *p = &s->job->rows;
     return sl_expr_eval(out, a, e, p->x, p->rows, NULL);
 }
 
@@ -48,7 +48,7 @@ static void take_logarithms(double *v, double *weight, int64_t n) {
 }
 
 static void span_columns(sl_spans *s, system *sys, const sl_search__spans_span *span) {
-    const sl_problem *p = &s->job->rows;
+    const sl_dataset *p = &s->job->rows;
     for (int i = 0; i < span->dim; i++) {
         double *c = sys->column[i];
         if (s->side == SL_SIDE_SUM) {
@@ -161,7 +161,7 @@ static int sign_of(const double *v, int64_t n) {
 /* base^exponent; NULL where it is not real. */
 static sl_status write_power(const sl_node **out, sl_writer *w, sl_spans *s, const system *sys,
                              int i, const sl_node *base) {
-    const sl_problem *p = &s->job->rows;
+    const sl_dataset *p = &s->job->rows;
     double *v = sl_arena_alloc(w->arena, (size_t)p->rows * sizeof *v);
     if (!v) return sl_fail_memory((size_t)p->rows, sizeof *v, "a formula");
     SL_TRY(values_of(v, s, w->arena, base));
@@ -201,7 +201,7 @@ static sl_status write_product(const sl_node **out, sl_writer *w, sl_spans *s, c
 /* c, the sign included, from the target and the product without it. */
 static sl_status scale_product(double *c, sl_spans *s, sl_writer *w, const sl_node *product,
                                const double *target, double size) {
-    const sl_problem *p = &s->job->rows;
+    const sl_dataset *p = &s->job->rows;
     double *v = sl_arena_alloc(w->arena, (size_t)p->rows * sizeof *v);
     if (!v) return sl_fail_memory((size_t)p->rows, sizeof *v, "a formula");
     SL_TRY(sl_expr_eval(v, w->arena, product, p->x, p->rows, w->value));
@@ -212,7 +212,7 @@ static sl_status scale_product(double *c, sl_spans *s, sl_writer *w, const sl_no
 }
 
 static const sl_node *write_sum(sl_writer *w, sl_spans *s, const system *sys, int span) {
-    const sl_problem *p = &s->job->rows;
+    const sl_dataset *p = &s->job->rows;
     const sl_node *sum = NULL;
     double largest = 0;
     for (int64_t k = 0; k < p->rows; k++) largest = SL_MAX(largest, fabs(sys->y[k]));

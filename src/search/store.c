@@ -83,7 +83,7 @@ static void fill_powers(sl_store *s) {
     for (int v = 0; v < s->variables; v++) {
         for (int h = -SL_STORE__POWER; h <= SL_STORE__POWER; h++) {
             for (int k = 0; k < s->stride; k++) {
-                const double x = s->job->columns[v][k < s->probes ? k : 0];
+                const double x = s->job->rows.x[v][k < s->probes ? k : 0];
                 const double base = h % 2 ? sqrt(fabs(x)) : x;
                 const int times = (h < 0 ? -h : h) / (h % 2 ? 1 : 2);
                 double y = 1;

@@ -80,7 +80,7 @@ static sl_status add(sl_store *s, const sl_node *e, int number) {
         sl_search__term_make(false, SL_FORM_HINT, 0, (uint32_t)number, (uint32_t)s->parts);
     bool stored;
     uint32_t id;
-    SL_TRY(sl_expr_eval(value, &s->job->arena, e, s->job->columns, s->probes, NULL));
+    SL_TRY(sl_expr_eval(value, &s->job->arena, e, s->job->rows.x, s->probes, NULL));
     for (int i = s->probes; i < s->stride; i++) value[i] = value[0];
     if (!sl_search__store_all_finite(value, s->stride) ||
         sl_search__store_constant_value(value, s->stride))

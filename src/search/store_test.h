@@ -22,13 +22,13 @@ static inline void sl_search_store_test_init(sl_store_test *t, sl_rng *rng, sl_p
     t->job.result = &t->result;
     t->job.ended = SL_SEARCH__RUNNING;
     for (int v = 0; v < variables; v++) {
-        t->job.columns[v] = t->column[v];
+        t->job.rows.x[v] = t->column[v];
         t->job.column[v] = v;
         t->job.positive[v] = low > 0;
         for (int i = 0; i < SL_STORE_TEST_ROWS; i++) t->column[v][i] = sl_rng_range(rng, low, high);
     }
-    t->job.rows = (sl_problem){ .inputs = variables, .rows = SL_STORE_TEST_ROWS,
-                                .x = t->job.columns };
+    t->job.rows.inputs = variables;
+    t->job.rows.rows = SL_STORE_TEST_ROWS;
 }
 
 #endif

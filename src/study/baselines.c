@@ -1,10 +1,9 @@
-/* baselines - formulas that no trained model proposes, as options of eval.
+/* baselines - sources of formulas other than a trained model, as options of eval.
  *
- * Most are sources of samples that stand in for the model's. The search takes no samples and no
- * seed changes it, but a problem that it does not solve costs it all of its effort: so one pass
- * over the first problems of the test set, at the lowest effort. Effort is work, not time: the
- * answers are the same on every machine, and the time until each was there is what the report
- * draws. */
+ * Most replace the model's samples by other samples. The search takes no samples and has no seed,
+ * but a problem that it does not solve costs its full effort: so one pass over the first problems
+ * of the test set, at the lowest effort. Effort is work, not time: the results are the same on
+ * every machine, and the report draws the time until each was found. */
 #include <string.h>
 
 #include "study/study_impl.h"

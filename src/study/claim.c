@@ -1,23 +1,24 @@
 /* claim - which process works in a folder.
  *
- * Claims have generations: claim-1, claim-2, ... The highest one counts. A claim is written under
+ * Claims are numbered: claim-1, claim-2, ... The highest one counts. A claim is written under
  * another name and linked into place, so it is never seen half written and only one process gets
  * it:
  *
  *     claim-3                  {"host":"a","pid":41,...,"beat":7,...}       1024 bytes
  *     claim-4   <- link        {"host":"b","pid":12,...,"beat":0,...}
  *
- * The holder writes beats in place, through the descriptor it has held since the beginning: it
- * cannot change another's claim, however late it wakes. The next holder adds a mark behind the
- * claim that it takes over. A holder learns of its loss by opening its claim again, which network
- * file systems answer with fresh data even where a listing of the folder is some seconds old.
+ * The holder writes beats in place, through the descriptor it has had since the beginning: it
+ * cannot change the claim of a later holder, however long it was suspended. The next holder appends
+ * a mark to the claim that it takes over. A holder detects the loss by reopening its claim, for
+ * which network file systems return fresh data even where a listing of the folder is some seconds
+ * old.
  *
- * No clock of another machine is read, and no time of a file decides anything: a claim is dead when
- * the same bytes were seen for `expiry` seconds of the watcher's own clock. The clock goes on while
- * the machine sleeps.
+ * No clock of another machine and no time of a file is used: a claim expires when the same bytes
+ * were seen for `expiry` seconds of the watcher's own clock, which also counts while the machine
+ * sleeps.
  *
- * Numbers are never used twice: the last few claims stay. A process that has read an old listing
- * may link a number that is free again; it looks once more and gives it back. */
+ * Numbers are never reused: the last few claims stay. A process with an outdated listing may link a
+ * number that was removed; it reads the folder again and removes its claim. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -100,8 +101,8 @@ static sl_status claim_read(char bytes[SL_STUDY__CLAIM_BYTES + 1], size_t *n, do
 typedef struct seen {
     uint64_t folder; // hash of its name
     int64_t number;
-    uint64_t bytes; // hash of what the claim said
-    double since;   // by our clock
+    uint64_t bytes; // hash of the claim's content
+    double since;   // sl_study__clock() when it was first seen
 } seen;
 
 struct sl_study_watch {
@@ -168,12 +169,12 @@ static sl_status is_free(bool *out, sl_study_watch *w, const char *dir, int64_t 
 
 struct sl_study_claim {
     char *dir, *path; // of the folder, of the claim
-    char *next;       // of the claim that would be above it
+    char *next;       // of the claim with the next number
     int64_t number;
     int fd;
     struct stat file; // which file it is
-    sl_study__content says;
-    double next_beat; // by our clock
+    sl_study__content content;
+    double next_beat; // by sl_study__clock
     double deadline;  // 0: none
 };
 
@@ -204,9 +205,9 @@ static sl_status claim_new(sl_study_claim **out, const sl_study_watch *w, const 
     if (!c) return sl_fail_memory(1, sizeof *c, "a claim");
     c->fd = -1;
     c->number = number;
-    c->says.by = sl_study__this_process();
-    c->says.expiry = w->expiry;
-    make_nonce(c->says.nonce);
+    c->content.by = sl_study__this_process();
+    c->content.expiry = w->expiry;
+    make_nonce(c->content.nonce);
     c->next_beat = sl_study__clock() + SL_MIN(BEAT_SECONDS, w->expiry / BEATS_PER_EXPIRY);
     c->dir = path_of(dir, "", "");
     if (c->dir) c->dir[strlen(dir)] = '\0';
@@ -220,10 +221,10 @@ static sl_status claim_new(sl_study_claim **out, const sl_study_watch *w, const 
     return SL_OK;
 }
 
-/* All of the claim, to the descriptor alone. */
+/* Writes the whole claim through the descriptor. */
 static sl_status put(sl_study_claim *c) {
     char bytes[SL_STUDY__CLAIM_BYTES];
-    SL_TRY(sl_study__content_write(bytes, &c->says));
+    SL_TRY(sl_study__content_write(bytes, &c->content));
     ssize_t n;
     do n = pwrite(c->fd, bytes, SL_STUDY__CLAIM_BYTES, 0);
     while (n < 0 && errno == EINTR);
@@ -235,7 +236,7 @@ static sl_status put(sl_study_claim *c) {
     return sl_fail(SL_EIO, "cannot write %.300s: %s", c->path, sl_strerror(n < 0 ? errno : ENOSPC));
 }
 
-/* A server may have done it and the answer may be lost: then the file has two names. */
+/* A file server may have made the link and lost the reply: then the file has two names. */
 static bool is_linked(const char *from, const char *to) {
     struct stat s;
     const int result = link(from, to), error = errno;
@@ -244,9 +245,9 @@ static bool is_linked(const char *from, const char *to) {
     return false;
 }
 
-/* *got: the claim is ours under its number. */
+/* *got: the claim was linked under its number. */
 static sl_status link_claim(bool *got, sl_study_claim *c) {
-    char *temp = path_of(c->dir, NEW, c->says.nonce);
+    char *temp = path_of(c->dir, NEW, c->content.nonce);
     if (!temp) return sl_fail_memory(PATH_EXTRA, 1, "a file name");
     sl_status st;
     *got = false;
@@ -258,7 +259,7 @@ static sl_status link_claim(bool *got, sl_study_claim *c) {
     }
     SL_GO(put(c));
     *got = is_linked(temp, c->path);
-    // a file of ours that is gone was swept by a process that was quicker
+    // a missing temporary was removed by a process that claimed the folder first
     if (!*got && errno != EEXIST && errno != ENOENT) SL_GO(fail_folder(c->dir, errno));
     if (*got && fstat(c->fd, &c->file) != 0) SL_GO(fail_folder(c->dir, errno));
 done:
@@ -267,14 +268,14 @@ done:
     return st;
 }
 
-/* Says to the holder before us, should it still live, that it is one no longer. */
+/* Marks the previous claim as taken over, for a holder that still runs. */
 static sl_status mark_taken(const char *dir, int64_t number) {
     if (number == 0) return SL_OK;
     char *path = claim_path(dir, number);
     if (!path) return sl_fail_memory(PATH_EXTRA, 1, "a file name");
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     sl_free(path);
-    if (fd < 0) return SL_OK; // gone: that says it too
+    if (fd < 0) return SL_OK; // removed: its holder notices that as well
     static const char mark[] = "taken over\n";
     const ssize_t n = pwrite(fd, mark, sizeof mark - 1, SL_STUDY__CLAIM_BYTES);
     const int error = errno;
@@ -282,7 +283,7 @@ static sl_status mark_taken(const char *dir, int64_t number) {
     return n > 0 ? SL_OK : fail_folder(dir, error);
 }
 
-/* Old claims, and what processes left that were killed before they linked theirs. */
+/* Removes old claims, and temporaries of processes that were killed before they linked them. */
 static void sweep(const char *dir, int64_t number) {
     DIR *d = opendir(dir);
     if (!d) return;
@@ -342,14 +343,14 @@ sl_status sl_study_claim_beat(sl_study_claim *c, double done, double total, cons
     const double now = sl_study__clock();
     if (sl_study__claim_late(c)) return sl_fail(SL_ECANCEL, "out of time");
     if (total > 0 || *text) {
-        c->says.done = done;
-        c->says.total = total;
-        sl_snprintf(c->says.text, sizeof c->says.text, "%s", text);
+        c->content.done = done;
+        c->content.total = total;
+        sl_snprintf(c->content.text, sizeof c->content.text, "%s", text);
     }
     if (now < c->next_beat) return SL_OK;
-    c->next_beat = now + SL_MIN(BEAT_SECONDS, c->says.expiry / BEATS_PER_EXPIRY);
+    c->next_beat = now + SL_MIN(BEAT_SECONDS, c->content.expiry / BEATS_PER_EXPIRY);
     SL_TRY(sl_study_claim_check(c));
-    c->says.beat++;
+    c->content.beat++;
     return put(c);
 }
 
@@ -357,8 +358,8 @@ void sl_study_claim_release(sl_study_claim *c) {
     if (!c) return;
     char line[SL_FAIL_LINE];
     sl_snprintf(line, sizeof line, "%s", sl_last_error());
-    c->says.released = true;
-    // without it others wait until it expires, or see that the process is gone
+    c->content.released = true;
+    // if this fails others wait until it expires, or see that the process has ended
     if (put(c) != SL_OK) sl_fail_restore(line);
     claim_free(c);
 }

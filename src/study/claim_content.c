@@ -1,4 +1,4 @@
-/* claim_content - what a claim says, in a text of always the same length. */
+/* claim_content - the content of a claim, a text of fixed length. */
 #include <string.h>
 
 #include "io/io.h"
@@ -42,8 +42,7 @@ static void take_text(char *out, size_t size, const sl_json *object, const char 
 void sl_study__content_read(sl_study__content *out, const char *bytes, size_t n) {
     sl_json *j = NULL;
     *out = (sl_study__content){ 0 };
-    if (n > SL_STUDY__CLAIM_BYTES)
-        n = SL_STUDY__CLAIM_BYTES; // a mark behind it is the next holder's
+    if (n > SL_STUDY__CLAIM_BYTES) n = SL_STUDY__CLAIM_BYTES; // a mark of the next holder follows
     if (sl_io_json_parse(&j, bytes, n) != SL_OK) return;
     if (sl_io_json_kind_of(j) == SL_JSON_OBJECT) {
         take_text(out->by.host, sizeof out->by.host, j, "host");

@@ -1,4 +1,4 @@
-/* claim_process - which process this is, and whether another one of this machine still lives. */
+/* claim_process - identity of this process, and whether another one of this machine still runs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -21,8 +21,8 @@ static void read_machine(sl_study__process *p) {
 
 typedef enum life { GONE, LIVES, HIDDEN } life;
 
-/* GONE: there is no such process, or only what its parent has not asked for yet. HIDDEN: there is
- * one that /proc does not show; it may hide processes of other users. */
+/* GONE: there is no such process, or it is a zombie. HIDDEN: it exists but /proc does not show it;
+ * /proc may hide processes of other users. */
 static life read_start(int64_t *start, int64_t pid) {
     char path[64], text[1024];
     sl_snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);

@@ -1,25 +1,24 @@
 /* engine_slurm - submits workers as an array job, and waits until the study is complete.
  *
- * Slurm knows which jobs there are, the folders know what is done; nothing else is remembered. Jobs
- * are found by their name, which holds a hash of the study's folder. So a submission that was
- * killed before it learnt the number of its job is found all the same. Two that submit at the same
- * moment are kept apart by a claim of the folder slurm/. */
+ * The only state is Slurm's list of jobs and the folders of the study. Jobs are found by their
+ * name, which holds a hash of the study's folder, so the jobs of a submission that was killed
+ * before it read their number are found too. Two simultaneous submissions exclude each other by a
+ * claim of the folder slurm/. */
 #include <string.h>
 #include <time.h>
 
 #include "study/slurm_impl.h"
 
-/* Seconds: a controller that is busy answers late; a claim of a submission that was killed
- * elsewhere; a controller that does not answer at all. */
+/* Seconds: limit of a call to a busy controller; expiry of the claim of a submission; how long a
+ * controller may be unavailable. */
 static const double PATIENCE = 60, EXPIRY = 300, OUTAGE = 1800;
-/* Between two questions to squeue, and two looks at the folders: the longer it takes, the rarer. */
+/* Between two calls of squeue, and two reads of the folders; they grow with the time waited. */
 static const double ASK_MIN = 2, ASK_MAX = 30, LOOK_MIN = 1, LOOK_MAX = 10, SETTLE_MIN = 0.2,
                     SETTLE_MAX = 2, RARER = 0.05;
 
 /* ---------------------------------------------------------------- programs of Slurm --------- */
 
-/* line := its lines in one, without "sbatch: error: " before each: the cause often stands in the
- * first. */
+/* line := all lines in one, without "sbatch: error: " before each: the cause is often the first. */
 static void join_lines(char line[500], const char *text, const char *program) {
     char prefix[64];
     const size_t p = (size_t)sl_snprintf(prefix, sizeof prefix, "%s: error: ", program);
@@ -34,7 +33,7 @@ static void join_lines(char line[500], const char *text, const char *program) {
     }
 }
 
-/* Appends what it prints. SL_EIO if it is not there or ends with anything but 0, in its words. */
+/* Appends what it prints. SL_EIO if it is missing or its exit code is not 0, with its message. */
 static sl_status ask_slurm(sl_str *out, const char *const *words) {
     sl_str err = { 0 };
     int code = 0;
@@ -120,9 +119,8 @@ sl_status sl_study__slurm_read_jobs(sl_study_slurm_jobs *out, const char *text) 
 static sl_status ask_place(sl_study_slurm_jobs *out, const sl_study__slurm_place *p) {
     char name[SL_STUDY__SLURM_NAME + 8];
     sl_snprintf(name, sizeof name, "--name=%s", p->name);
-    const char *const words[] = { "squeue", "--noheader", "--array",
-                                  "--me",   name,         "--format=" SL_STUDY__SQUEUE_FORMAT,
-                                  NULL };
+    const char *const format = "--format=" SL_STUDY__SQUEUE_FORMAT;
+    const char *const words[] = { "squeue", "--noheader", "--array", "--me", name, format, NULL };
     sl_str text = { 0 };
     sl_status st = ask_slurm(&text, words);
     if (st == SL_OK) st = sl_study__slurm_read_jobs(out, sl_str_text(&text));
@@ -154,14 +152,14 @@ static sl_status write_script(const sl_study_slurm_options *o, const sl_study__s
 
 static sl_status call_sbatch(char id[32], const sl_study__slurm_place *p) {
     const char *words[SL_STUDY__SBATCH_WORDS];
-    sl_str texts[3] = { 0 }, answer = { 0 };
+    sl_str texts[3] = { 0 }, output = { 0 };
     sl_status st = SL_OK;
     sl_study__slurm_words(words, texts, p);
     for (int i = 0; i < 3; i++) SL_GO(sl_str_status(&texts[i]));
-    SL_GO(ask_slurm(&answer, words));
-    st = sl_study__slurm_read_id(id, sl_str_text(&answer));
+    SL_GO(ask_slurm(&output, words));
+    st = sl_study__slurm_read_id(id, sl_str_text(&output));
 done:
-    sl_str_clear(&answer);
+    sl_str_clear(&output);
     for (int i = 0; i < 3; i++) sl_str_clear(&texts[i]);
     return st;
 }
@@ -177,14 +175,14 @@ static sl_status submit_now(sl_study_slurm_jobs *jobs, const sl_study_slurm_opti
 }
 
 static double rarer(double since, double min, double max) {
-    const double wanted = (sl_clock() - since) * RARER;
-    return SL_MAX(min, SL_MIN(max, wanted));
+    const double pause = (sl_clock() - since) * RARER;
+    return SL_MAX(min, SL_MIN(max, pause));
 }
 
 static void nap(double seconds) {
     const struct timespec t = { .tv_sec = (time_t)seconds,
                                 .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9) };
-    nanosleep(&t, NULL); // a signal wakes it, and the next report answers it
+    nanosleep(&t, NULL); // a signal ends it, and the next report returns SL_ECANCEL
 }
 
 /* Reports to the caller, several times a second, until `seconds` have passed. */
@@ -199,7 +197,7 @@ static sl_status wait_reporting(const sl_study_runner *runner, const sl_study *s
     }
 }
 
-/* Beats, so that no other process takes the claim over while this waits or asks. */
+/* Heartbeats, so that no other process takes the claim over while this one waits. */
 static sl_status hold(sl_study_claim *claim) {
     const sl_status st = sl_study_claim_beat(claim, 0, 0, "submitting");
     if (st != SL_ECANCEL) return st;
@@ -207,7 +205,7 @@ static sl_status hold(sl_study_claim *claim) {
                            "for them");
 }
 
-/* Jobs that are ending may still come back to the queue: the answer waits for that. */
+/* Jobs that are ending may still return to the queue: this waits for them. */
 static sl_status ask_settled(sl_study_slurm_jobs *jobs, sl_study_claim *claim,
                              const sl_study__slurm_place *p, const sl_study *study,
                              const sl_study_runner *runner) {
@@ -221,7 +219,7 @@ static sl_status ask_settled(sl_study_slurm_jobs *jobs, sl_study_claim *claim,
     }
 }
 
-/* The claim of the folder is held from the question to the submission. */
+/* The claim of the folder is held from the call of squeue to the submission. */
 static sl_status claim_folder(sl_study_claim **claim, sl_study_watch *watch, const char *folder,
                               const sl_study *study, const sl_study_runner *runner) {
     for (;;) {
@@ -260,8 +258,8 @@ static void jobs_text(char text[160], const sl_study_slurm_jobs *jobs) {
         sl_snprintf(text + n, 160 - (size_t)n, " (%s)", jobs->reason);
 }
 
-/* Controllers are restarted now and then: jobs and folders go on without them, and so does the
- * waiting. answered: sl_clock() of the last answer. */
+/* A controller may be restarted while jobs run, so failures within OUTAGE are ignored. answered:
+ * sl_clock() of the last success. */
 static sl_status ask_again(sl_study_slurm_jobs *jobs, double *answered, char text[160],
                            const sl_study__slurm_place *p) {
     sl_study_slurm_jobs now;
@@ -277,8 +275,7 @@ static sl_status ask_again(sl_study_slurm_jobs *jobs, double *answered, char tex
     return SL_OK;
 }
 
-/* The jobs are asked before the folders: workers that end do so after their last file is written.
- */
+/* Jobs are read before the folders: a worker ends after its last file is written. */
 static sl_status wait_for_jobs(sl_arena *arena, const sl_study__slurm_place *p,
                                const sl_study_plan *plan, const char *dir,
                                const sl_study_runner *runner) {

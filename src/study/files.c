@@ -1,7 +1,7 @@
 /* files - result.json, eval-<set>.json and attempts.json of a run's folder.
  *
- * Each is one JSON object, written at once and whole. What cannot be understood is SL_EFORMAT with
- * the reason, and the caller decides what becomes of it. */
+ * Each is one JSON object, written atomically. What cannot be parsed is SL_EFORMAT with the reason,
+ * and the caller decides what to do. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -72,14 +72,14 @@ static sl_status get_text(const char **out, sl_arena *a, const sl_json *object, 
 
 /* ---------------------------------------------------------------- result.json --------------- */
 
-#define NUMBERS(X)                                                                      \
-    X(params)                                                                           \
-    X(tokens)                                                                           \
-    X(flops)                                                                            \
-    X(flops_executed)                                                                   \
-    X(steps)                                                                            \
-    X(loss_train) X(loss_valid) X(loss_valid_expression) X(threads) X(ranks) X(seconds) \
-        X(cpu_seconds)
+#define NUMBERS(X)    \
+    X(params)         \
+    X(tokens)         \
+    X(flops)          \
+    X(flops_executed) \
+    X(steps)          \
+    X(loss_train)     \
+    X(loss_valid) X(loss_valid_expression) X(threads) X(ranks) X(seconds) X(cpu_seconds)
 #define TEXTS(X) X(checkpoint) X(cpu) X(isa) X(libraries) X(version) X(revision)
 
 enum { RESULT_FORMAT = 1 };
@@ -230,7 +230,7 @@ sl_status sl_study__attempts_read(int *n, const char **message, sl_arena *a, con
     return st;
 }
 
-/* Damage is written over: a file that cannot be counted from counts as none. */
+/* A damaged file is overwritten and counts as no failures so far. */
 sl_status sl_study_attempt_add(const char *dir, const char *what, const char *message) {
     sl_status st;
     sl_arena a = { 0 };

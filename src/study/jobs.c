@@ -1,10 +1,10 @@
-/* jobs - what can be done now, most urgent first. */
+/* jobs - jobs that can run now, most urgent first. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "study/study_impl.h"
 
-/* A job with what it is ordered by. */
+/* A job with its sort keys. */
 typedef struct ranked {
     sl_study_job job;
     int class; // 0: sweep, 1: scale, 2: evaluation, 3: baseline

@@ -1,7 +1,7 @@
-/* look - the states of runs as their folders tell them.
+/* look - the states of runs, read from their folders.
  *
- * A file that is damaged or cannot be read counts as missing, so its work is done again, and a note
- * says which one and why. Only a lack of memory fails. */
+ * A file that is damaged or cannot be read counts as missing, so its work is repeated, and a note
+ * names the file and the reason. Only a lack of memory fails. */
 #include <string.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ static sl_status point_to(folders *f, const char *kind, const char *name, const 
     return sl_str_status(&f->path);
 }
 
-/* What cannot be read is noted and passed over. */
+/* A file that cannot be read is noted and ignored. */
 static sl_status forgive(folders *f, sl_status st) {
     if (st == SL_OK || st == SL_ENOMEM) return st;
     const char *reason = sl_last_error();

@@ -1,4 +1,4 @@
-/* number - numbers as they stand in the names of runs. */
+/* number - numbers in the names of runs. */
 #include <math.h>
 #include <string.h>
 

@@ -1,12 +1,10 @@
-/* phases - which runs a study has, by what is finished: a pure function of the plan and of the
- * states of its runs.
+/* phases - the runs of a study: a pure function of the plan and of the states of its runs.
  *
- * A size's grid has two axes, batch size and learning rate. When all its runs are at their end, the
+ * A size's grid has two axes, batch size and learning rate. When all its runs are finished, the
  * point with the least mean validation loss is the optimum. If that is at an end of an axis, the
  * axis gets one more value there, by the step between its two last values, at most `grow` times;
- * then the new runs are waited for. An axis of one value is fixed: it has no step and no edge. A
- * grid of one point is not swept at all. Runs are only ever added, since a run that is at its end
- * stays there. */
+ * then the study waits for the new runs. An axis of one value is fixed: it has no step and no edge.
+ * A grid of one point is not swept. Runs are only added, since a finished run stays finished. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +68,7 @@ static sl_status make_room(builder *b) {
     return SL_OK;
 }
 
-/* *out := the index of this run, which is asked for its state the first time. */
+/* *out := the index of this run; the first time it is added with its state from the source. */
 static sl_status need(int *out, builder *b, double batch, double lr, double ratio, double seed) {
     for (int i = b->first; i < b->n; i++) {
         const sl_study_run *r = &b->run[i];
@@ -93,7 +91,7 @@ static sl_status need(int *out, builder *b, double batch, double lr, double rati
     return SL_OK;
 }
 
-/* Will it not be trained any more? */
+/* Did training diverge, or fail as often as allowed? */
 static bool has_failed(const sl_study_run *r, const sl_study_plan *plan) {
     return !r->trained && (r->result.diverged || r->attempts >= plan->attempts);
 }
@@ -127,7 +125,7 @@ static bool axis_extend(axis *x, bool up, int most) {
     return true;
 }
 
-/* Where the optimum is at an end of the axis: extends it there. *edge: it cannot be. */
+/* If the optimum is at an end of the axis: extends it there. *edge: it cannot be extended. */
 static bool axis_follow(axis *x, int best, int most, bool *edge) {
     if (x->n < 2 || (best > 0 && best < x->n - 1)) return false;
     const bool extended = axis_extend(x, best > 0, most);
@@ -135,8 +133,7 @@ static bool axis_follow(axis *x, int best, int most, bool *edge) {
     return extended;
 }
 
-/* Mean validation loss over seeds, infinite where one has failed; *open: some are not at their end.
- */
+/* Mean validation loss over seeds, infinite where one has failed; *open: some are not finished. */
 static sl_status point_loss(double *out, bool *open, builder *b, double batch, double lr) {
     const sl_study_size *s = &b->plan->size[b->size];
     double sum = 0;
@@ -210,7 +207,7 @@ static sl_status scale(builder *b, const sl_study_best *best) {
 
 static sl_study_state state_of(const sl_study_run *r, const sl_study_plan *plan) {
     if (has_failed(r, plan)) return SL_STUDY_FAILED;
-    if (!r->trained) return r->state; // WAITING or BEGUN, as the source has said
+    if (!r->trained) return r->state; // WAITING or BEGUN, from the source
     bool left = false, failed = false;
     for (int k = 0; k < SL_STUDY_SET_COUNT && r->scale; k++) {
         if (!plan->size[r->size].eval[k] || r->eval[k].there) continue;

@@ -1,7 +1,7 @@
-/* place - where in a plan something is wrong: its path, and its line.
+/* place - the place of an error in a plan: its path, and its line.
  *
- * The parser of JSON keeps no lines. The text is walked again, from the top to the member; it was
- * parsed before, so it is known to be valid. */
+ * The JSON parser keeps no lines. The text, known to be valid, is scanned again from the top to the
+ * member. */
 #include <string.h>
 
 #include "study/study_impl.h"
@@ -30,8 +30,8 @@ static const char *skip_value(const char *at) {
     return at;
 }
 
-/* Where the value of a place begins; *mark: where its member does, or the one above it that was
- * found. A name that the text writes with escapes is not found. */
+/* Where the value of a place begins; *mark: where its member begins, or the deepest one found above
+ * it. A name that the text writes with escapes is not found. */
 static const char *find(const char **mark, const char *text, const sl_study__place *p) {
     if (!p) return *mark = skip_blanks(text);
     const char *at = find(mark, text, p->up);
@@ -45,7 +45,7 @@ static const char *find(const char **mark, const char *text, const sl_study__pla
             at = skip_text(at);
             const size_t n = (size_t)(at - begin) - 2; // without the quotes
             here = p->name && strlen(p->name) == n && memcmp(begin + 1, p->name, n) == 0;
-            at = skip_blanks(skip_blanks(at) + 1); // behind the colon
+            at = skip_blanks(skip_blanks(at) + 1); // after the colon
         }
         if (here) {
             *mark = begin;
@@ -101,7 +101,7 @@ sl_status sl_study__kind(const sl_study__reader *r, const sl_study__place *p, co
                           sl_io_json_kind_text(sl_io_json_kind_of(j)));
 }
 
-/* The one of n names that is near; NULL if none is. */
+/* The nearest of n names; NULL if none is near. */
 static const char *near_name(const char *word, const char *const *names, int n) {
     const char *best = NULL;
     int least = 2 + (int)SL_MIN(strlen(word), (size_t)64) / 4;

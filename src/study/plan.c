@@ -1,7 +1,7 @@
-/* plan - a plan as JSON: what it may say, and what it means where it says nothing.
+/* plan - a plan as JSON: its members and their defaults.
  *
- * docs/formats.md has the format. A size has its own `sweep`, `scale` and `eval` if it wants;
- * member by member they go before the study's. */
+ * docs/formats.md has the format. A size may have its own `sweep`, `scale` and `eval`, whose
+ * members override the study's. */
 #include <string.h>
 
 #include "study/study_impl.h"
@@ -24,7 +24,7 @@ static const char *const scale_members[] = { "ratios", "seeds" };
 static const char *const size_members[] = { "name", "sweep", "scale",
                                             "eval" }; // the others: options
 
-/* A member that the study and a size may have: the size's goes first. */
+/* A member that the study and a size may have: the size's overrides the study's. */
 typedef struct choice {
     const sl_json *value;  // NULL: neither has it
     sl_study__place above; // the object that it is a member of
@@ -46,7 +46,7 @@ static void choose(choice *c, const sl_json *plan, const sl_json *size, const sl
 
 /* ---------------------------------------------------------------- names --------------------- */
 
-/* Names become parts of the names of folders. */
+/* Names are used in the names of folders. */
 static bool is_name(const char *text) {
     const size_t n = strlen(text);
     if (n < 1 || n > MAX_NAME || text[0] == '.' || text[0] == '-') return false;
@@ -104,7 +104,7 @@ static sl_status check_names(const sl_study__reader *r, const sl_study_plan *pla
 
 /* ---------------------------------------------------------------- grids and ratios ---------- */
 
-/* fallback: what holds where neither says it; 0 values: it must be said. */
+/* fallback: the default; 0 values: the member is required. */
 static sl_status read_list(sl_study_list *out, const sl_study__reader *r, const choice *c,
                            const sl_study__range *g, sl_study_list fallback) {
     *out = fallback;
@@ -144,7 +144,7 @@ static sl_status read_lists(sl_study_size *out, const sl_study__reader *r, const
     return SL_OK;
 }
 
-/* The most runs that a size can come to. */
+/* The largest number of runs of a size. */
 static int64_t most_runs(const sl_study_size *s) {
     const int64_t batch = s->batch.n + (s->batch.n > 1 ? 2 * s->grow : 0);
     const int64_t lr = s->lr.n + (s->lr.n > 1 ? 2 * s->grow : 0);
@@ -163,7 +163,7 @@ static sl_status check_runs(const sl_study__reader *r, const sl_study_plan *plan
 
 static const char *const eval_members[] = { "test", "withheld", "formulas", "baselines" };
 
-/* A set is asked for if its options are an object; null in a size takes the study's away. */
+/* A set is evaluated if its options are an object; null in a size removes the study's. */
 static sl_status read_set(const char **out, const sl_study__reader *r, const sl_json *plan,
                           const sl_json *size, const sl_study__place *p, sl_study_set set) {
     const char *name = sl_study_set_name(set);
@@ -183,7 +183,7 @@ static sl_status read_set(const char **out, const sl_study__reader *r, const sl_
     return SL_OK;
 }
 
-/* Options of each set by themselves, wherever an `eval` stands. */
+/* Checks the options of each set one by one, for every `eval` of the plan. */
 static sl_status check_eval(const sl_study__reader *r, const sl_study__place *above,
                             const sl_json *eval, bool baselines) {
     const sl_study__place p = { above, "eval", 0 };
@@ -266,7 +266,7 @@ static sl_status check_whole(const sl_study__reader *r, const sl_study__place *p
     return st;
 }
 
-/* A set that is withheld must have been. */
+/* The set `withheld` requires that training withholds it. */
 static sl_status check_withheld(const sl_study__reader *r, const sl_study__place *p,
                                 const sl_study_size *s) {
     if (!s->eval[SL_STUDY_SET_WITHHELD]) return SL_OK;
@@ -325,7 +325,7 @@ static sl_status read_sizes(sl_study_plan *plan, const sl_study__reader *r, cons
 
 /* ---------------------------------------------------------------- a plan -------------------- */
 
-/* The folder of the study is called by it. */
+/* The plan's name, which is required: the study's folder is named after it. */
 static sl_status name_plan(const char **out, const sl_study__reader *r, const sl_json *top) {
     const sl_json *name = sl_io_json_get(top, "name");
     if (name) return read_name(out, r, &(sl_study__place){ NULL, "name", 0 }, name);
@@ -394,7 +394,7 @@ done:
 void sl_study_train_options(sl_str *s, const sl_study_plan *plan, const sl_study_run *run) {
     const char *train = plan->size[run->size].train;
     const size_t n = strlen(train);
-    SL_ASSERT(n >= 2 && train[n - 1] == '}'); // sl_study__options_merge has written it
+    SL_ASSERT(n >= 2 && train[n - 1] == '}'); // written by sl_study__options_merge
     sl_str_add_bytes(s, train, n - 1);
     sl_io_json_add_int(s, "batch", (int64_t)run->batch);
     sl_io_json_add_real(s, "lr", run->lr);

@@ -40,7 +40,7 @@ static int make_steps(double v[SL_STUDY_MAX_GRID], double from, double times, do
                       const sl_study__range *g) {
     double x = from;
     int n = 0;
-    // a last value that only rounding keeps from `to` is meant
+    // a last value that exceeds `to` by rounding only is included
     for (; n < count && x <= to * (1 + 1e-6); x *= times) {
         if (n == SL_STUDY_MAX_GRID) return -1;
         v[n] = g->whole ? round(x) : n > 0 ? sl_study__rounded(x) : x;

@@ -5,7 +5,7 @@
 
 #include "study/study_impl.h"
 
-/* Options that the study sets itself, and what a plan says instead. */
+/* Options that the study sets itself, and the members of a plan that replace them. */
 typedef struct reserved {
     const char *verb, *option, *instead;
 } reserved;
@@ -48,7 +48,7 @@ static bool among(const char *name, const char *const *names, int n) {
     return false;
 }
 
-/* The option by itself, by the check of the caller. */
+/* Checks the option by itself with the caller's check. */
 static sl_status check_one(const sl_study__reader *r, const sl_study__place *p, const char *verb,
                            sl_json_member m) {
     const char *instead = instead_of(verb, m.name);

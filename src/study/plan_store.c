@@ -15,7 +15,7 @@ static sl_status normal_form(sl_str *out, const char *text, size_t n) {
     return sl_str_status(out);
 }
 
-/* Is what stands at path this plan? */
+/* Does the file at path hold this plan? */
 static sl_status compare(const sl_study_plan *plan, const char *path, const char *dir) {
     enum { MOST = 1 << 20 };
     sl_status st;
@@ -41,8 +41,7 @@ done:
     return st;
 }
 
-/* A file of formulas, to dir by its last name. Where there is one of this name it must be the same.
- */
+/* Copies a file of formulas to dir, by its last name. A file of this name must be identical. */
 static sl_status copy_file(const char *from, const char *dir) {
     const char *slash = strrchr(from, '/');
     sl_status st;
@@ -88,7 +87,7 @@ sl_status sl_study_plan_store(const sl_study_plan *plan, const char *dir) {
         st = compare(plan, path.text, dir);
         goto done;
     }
-    // the plan comes last: a folder that has one has all that it needs
+    // the plan comes last: a folder with a plan is complete
     for (int i = 0; i < plan->sizes; i++) SL_GO(copy_formulas(&plan->size[i], dir));
     st = sl_file_put(path.text, plan->text, strlen(plan->text));
 done:

@@ -1,4 +1,4 @@
-/* process - runs a program of the system and collects what it says. */
+/* process - runs an external program and collects its output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #include "study/slurm_impl.h"
-
-extern char **environ;
 
 static sl_status fail_start(const char *program, int error) {
     return sl_fail(SL_EIO, "%s cannot be started: %s", program, sl_strerror(error));
@@ -23,8 +21,8 @@ static void close_pair(int pair[2]) {
     }
 }
 
-/* A process group of its own: Ctrl-C at the terminal asks this program, and must not end an sbatch
- * that has submitted and not yet said so. Signals are as a shell would leave them. */
+/* A process group of its own: Ctrl-C at the terminal must not end an sbatch that has submitted but
+ * not printed the number yet. Signals have their defaults. */
 static int attributes_set(posix_spawnattr_t *a) {
     sigset_t all, none;
     sigfillset(&all);
@@ -82,8 +80,8 @@ static bool collect(int fd[2], sl_str *text[2], double deadline) {
     return true;
 }
 
-/* It has closed its outputs, or was killed: the end is near. A host that ignores SIGCHLD hides how
- * it ended, which then counts as a failure. */
+/* Waits for a process that has closed its outputs or was killed. A host that ignores SIGCHLD loses
+ * the exit status, which then counts as a failure. */
 static int wait_for(pid_t pid) {
     int status = 0;
     while (waitpid(pid, &status, 0) < 0)

@@ -5,8 +5,8 @@
 #include "study/study.h"
 
 /* Runs a program found in PATH, without a shell, and waits for it. Appends what it writes, at most
- * SL_STUDY__OUTPUT bytes each; *code := its exit code, 128 + n after signal n. SL_EIO: there is no such
- * program (*missing), it cannot be started, or it takes longer than `seconds` and is killed. */
+ * SL_STUDY__OUTPUT bytes each; *code := its exit code, 128 + n after signal n. SL_EIO: there is no
+ * such program (*missing), it cannot be started, or it takes more than `seconds` and is killed. */
 enum { SL_STUDY__OUTPUT = 1 << 20 };
 SL_NODISCARD sl_status sl_study__execute(int *code, bool *missing, sl_str *out, sl_str *err,
                                          const char *const *argv, double seconds);
@@ -15,13 +15,13 @@ SL_NODISCARD sl_status sl_study__execute(int *code, bool *missing, sl_str *out, 
 void sl_study__quote(sl_str *s, const char *text);
 
 enum { SL_STUDY__SLURM_NAME = 64 };
-/* Where the files of a study's jobs are, and what the jobs are called. */
+/* The folders of a study's jobs, and the name of the jobs. */
 typedef struct sl_study__slurm_place {
     char study[4096];  // the folder, absolute
     char folder[4096]; // slurm/ in it
     char name[SL_STUDY__SLURM_NAME];
 } sl_study__slurm_place;
-/* SL_EINVAL: a folder with a backslash in its path, which Slurm takes out of the name of a log. */
+/* SL_EINVAL: a backslash in the folder's path, which Slurm removes from the name of a log. */
 SL_NODISCARD sl_status sl_study__slurm_find(sl_study__slurm_place *out, const sl_study_plan *plan,
                                              const char *dir);
 
@@ -29,15 +29,15 @@ SL_NODISCARD sl_status sl_study__slurm_find(sl_study__slurm_place *out, const sl
 SL_NODISCARD sl_status sl_study__slurm_script(sl_str *s, const sl_study_slurm_options *o,
                                               const sl_study__slurm_place *p);
 
-/* The words of the command that submits it; chdir and output are texts of the caller's. */
+/* The arguments of the command that submits it; they point into texts, which the caller clears. */
 enum { SL_STUDY__SBATCH_WORDS = 6 };
 void sl_study__slurm_words(const char *words[SL_STUDY__SBATCH_WORDS], sl_str texts[3],
                            const sl_study__slurm_place *p);
 
-/* Reads what `sbatch --parsable` prints: a number, perhaps with ";cluster", and a line's end. Anything
- * else is SL_EFORMAT. */
+/* Parses the output of `sbatch --parsable`: a number, perhaps with ";cluster", and a line's end.
+ * Anything else is SL_EFORMAT. */
 SL_NODISCARD sl_status sl_study__slurm_read_id(char id[32], const char *text);
-/* Reads lines of SL_STUDY__SQUEUE_FORMAT. SL_EFORMAT quotes the line that is none. */
+/* Parses lines of SL_STUDY__SQUEUE_FORMAT. SL_EFORMAT quotes the malformed line. */
 #define SL_STUDY__SQUEUE_FORMAT "%F|%K|%T|%r"
 SL_NODISCARD sl_status sl_study__slurm_read_jobs(sl_study_slurm_jobs *out, const char *text);
 

@@ -6,9 +6,44 @@
 
 #include "study/slurm_impl.h"
 
+/* ---------------------------------------------------------------- options ------------------- */
+
+#define ROW(field, option, ...) SL_OPTION(sl_study_slurm_options, field, option, __VA_ARGS__)
+
+static const sl_option rows[] = {
+    ROW(nodes, "nodes", .value = 1, .min = 1, .max = 1e5, .shown = "N",
+        .help = "nodes of a worker"),
+    ROW(tasks, "tasks-per-node", .value = 1, .min = 1, .max = 1e4, .shown = "N",
+        .help = "processes of a worker on each of its nodes; all of them are ranks of one run"),
+    ROW(cpus, "cpus-per-task", .value = 0, .max = 1e4, .shown = "N",
+        .help = "cores, and threads, of a process; 0: Slurm's default"),
+    ROW(partition, "partition", .shown = "NAME", .help = "partition of the jobs"),
+    ROW(account, "account", .shown = "NAME", .help = "account that is charged"),
+    ROW(time, "time", .shown = "LIMIT",
+        .help = "time limit of a job as sbatch takes it: minutes, H:MM:SS, D-HH:MM:SS; default: "
+                "the partition's"),
+    ROW(margin, "margin", .value = 0, .max = 1e5, .shown = "SECONDS",
+        .help = "time before the limit at which a worker saves and is queued again; 0: a tenth "
+                "of it, 20 to 120"),
+    ROW(sbatch, "sbatch", .shown = "OPTIONS",
+        .help = "more options of sbatch, such as \"--qos=long --mem=8G\""),
+    ROW(before, "before", .shown = "COMMANDS",
+        .help = "shell commands that a job begins with, such as \"module load openmpi\""),
+    ROW(mpi, "mpi", .text = "pmix", .shown = "TYPE",
+        .help = "MPI type of srun; \"srun --mpi=list\" lists them"),
+};
+
+const sl_option_table sl_study_slurm_table = { rows, SL_LEN(rows) };
+
+sl_study_slurm_options sl_study_slurm_defaults(void) {
+    sl_study_slurm_options o = { .workers = 1 };
+    sl_option_defaults(&o, &sl_study_slurm_table);
+    return o;
+}
+
 /* ---------------------------------------------------------------- words --------------------- */
 
-/* Letters that neither a shell nor sbatch nor squeue's lists give a meaning. */
+/* Characters without a special meaning for a shell, sbatch and squeue's lists. */
 static bool is_plain(char c) { return sl_isalpha(c) || sl_isdigit(c) || (c && strchr("_.-", c)); }
 
 void sl_study__quote(sl_str *s, const char *text) {
@@ -41,7 +76,7 @@ static sl_status add_directive(sl_str *s, const char *name, const char *value, c
     return SL_OK;
 }
 
-/* Options of sbatch as they are, in a line of the script for each line of the text. */
+/* Options of sbatch unmodified, a line of the script for each line of the text. */
 static sl_status add_directives(sl_str *s, const char *text) {
     while (text && *text) {
         const size_t n = strcspn(text, "\n");
@@ -63,18 +98,18 @@ static sl_status add_directives(sl_str *s, const char *text) {
 
 /* ---------------------------------------------------------------- place --------------------- */
 
-/* The name of jobs: that of the plan for people, and a hash of the folder, so that jobs of another
- * folder are not taken for ours. */
+/* The name of jobs: the plan's name, for the reader, and a hash of the folder, so that jobs of
+ * another folder have another name. */
 static void name_jobs(sl_study__slurm_place *p, const char *plan) {
     char clean[32];
     size_t n = 0;
-    for (; plan[n] && n < sizeof clean - 1; n++) clean[n] = is_plain(plan[n]) ? plan[n] : '_';
+    for (; n < sizeof clean - 1 && plan[n]; n++) clean[n] = is_plain(plan[n]) ? plan[n] : '_';
     clean[n] = '\0';
     const uint64_t hash = sl_hash(p->study, strlen(p->study), 0);
     sl_snprintf(p->name, sizeof p->name, "symlaw-%s-%08x", clean, (unsigned)(hash >> 32));
 }
 
-/* The folder need not be there yet: then its parent must be. */
+/* The folder need not exist yet; then its parent must. */
 static sl_status make_absolute(char out[4096], const char *dir) {
     char found[PATH_MAX], here[PATH_MAX];
     if (realpath(dir, found)) {
@@ -159,12 +194,11 @@ static sl_status add_setting(sl_str *s, const sl_study_slurm_options *o,
                   "# marks that srun or mpirun leave in the shells that they start\n"
                   "unset ${!PMIX_@} ${!PMI_@} ${!OMPI_COMM_WORLD_@}\n");
     if (o->before && *o->before) sl_str_addf(s, "%s\n", o->before);
-    sl_str_add(s, "set -u\n"); // `module` and its like do not bear it
+    sl_str_add(s, "set -u\n"); // after `before`: `module` and the like fail under it
     return SL_OK;
 }
 
-/* Slurm's number of a task is also that of the array, for one of them: "array_task" is not
- * mistaken. */
+/* One task of an array has the array's own job number, so tasks are named "array_task". */
 static void add_limit(sl_str *s, const sl_study_slurm_options *o) {
     sl_str_add(s,
                "\n"
@@ -260,14 +294,9 @@ static sl_status add_worker(sl_str *s, const sl_study_slurm_options *o) {
 }
 
 static sl_status check_counts(const sl_study_slurm_options *o) {
-    static const sl_bounds rows[] = { { "workers", NULL, 1, 1e6 },
-                                      { "nodes", NULL, 1, 1e5 },
-                                      { "tasks-per-node", NULL, 1, 1e4 },
-                                      { "cpus-per-task", NULL, 0, 1e4 },
-                                      { "margin", NULL, 0, 1e5 } };
-    const double values[] = { (double)o->workers, (double)o->nodes, (double)o->tasks,
-                              (double)o->cpus, (double)o->margin };
-    return sl_bounds_check(rows, values, SL_LEN(rows));
+    if (o->workers < 1 || o->workers > 1000000)
+        return sl_fail(SL_EINVAL, "workers is %lld, not from 1 to 1e+06", (long long)o->workers);
+    return sl_option_check(o, &sl_study_slurm_table);
 }
 
 sl_status sl_study__slurm_script(sl_str *s, const sl_study_slurm_options *o,

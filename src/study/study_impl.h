@@ -1,4 +1,4 @@
-/* Inside src/study only: places in a plan, numbers in names, and the expansion behind sl_study_look. */
+/* Inside src/study only: places in a plan, numbers in names, the expansion of a plan to runs. */
 #ifndef SL_STUDY_IMPL_H
 #define SL_STUDY_IMPL_H
 
@@ -11,12 +11,12 @@ enum { SL_STUDY__NUMBER = 32 };
 /* The shortest decimal that reads back as v > 0, so that two numbers never have one text: 16, 12.5,
  * 4e-3, 2.15443e-4; without an exponent from 0.1 up to a million. */
 const char *sl_study__number(char out[SL_STUDY__NUMBER], double v);
-/* v to six significant digits: what a step makes of a number stays short in names. */
+/* v to six significant digits: keeps values of a geometric list short in names. */
 double sl_study__rounded(double v);
 
 /* ---------------------------------------------------------------- places -------------------- */
 
-/* A member of a plan: how to come to it from the top. */
+/* A member of a plan, as a path from the top. */
 typedef struct sl_study__place {
     const struct sl_study__place *up; // NULL: the plan itself
     const char *name;                 // of a member; NULL: an element
@@ -33,11 +33,12 @@ typedef struct sl_study__reader {
 
 /* SL_EINVAL: "<file>, line 14, sizes[2].width: ...". */
 SL_PRINTF(3, 4)
-sl_status sl_study__fail(const sl_study__reader *r, const sl_study__place *p, const char *format, ...);
+sl_status sl_study__fail(const sl_study__reader *r, const sl_study__place *p, const char *format,
+                         ...);
 /* The line of a place, from 1; of the nearest one above it that is found. */
 int sl_study__line(const char *text, const sl_study__place *p);
 
-/* SL_EINVAL if a member of the object at p has none of n names, with the name that is near. NULL is an
+/* SL_EINVAL if a member of the object at p has none of n names, with the nearest name. NULL is an
  * empty object. */
 SL_NODISCARD sl_status sl_study__members(const sl_study__reader *r, const sl_study__place *p,
                                          const sl_json *object, const char *const *names, int n);
@@ -69,13 +70,13 @@ SL_NODISCARD sl_status sl_study__number_read(double *out, const sl_study__reader
 SL_NODISCARD sl_status sl_study__options_check(const sl_study__reader *r, const sl_study__place *p,
                                                const sl_json *options, const char *verb,
                                                const char *const *but, int n_but);
-/* *out := the members of `common` that `own` has not, then those of `own`, without `but`. Either may be
- * NULL. */
+/* *out := the members of `common` that are not in `own`, then those of `own`, without `but`. Either
+ * may be NULL. */
 SL_NODISCARD sl_status sl_study__options_merge(const char **out, sl_arena *a, const sl_json *common,
                                                const sl_json *own, const char *const *but,
                                                int n_but);
-/* *options := the same object with its file of formulas where it is: beside the plan by its last name,
- * below the plan's folder, below the current one. */
+/* *options := the same object with the path of its file of formulas resolved: beside the plan by
+ * its last name, below the plan's folder, below the current one. */
 SL_NODISCARD sl_status sl_study__formulas_find(const char **options, const sl_study__reader *r,
                                                const sl_study__place *p);
 
@@ -86,33 +87,33 @@ SL_NODISCARD sl_status sl_study__take(const char **out, sl_arena *a, sl_str *s);
 
 /* ---------------------------------------------------------------- phases -------------------- */
 
-/* Where the states of runs come from: folders, or a test. `run` has its id and configuration and nothing
- * else; to be filled in are trained, result, eval, attempts, error, and whether it is BEGUN. */
+/* Where the states of runs come from: folders, or a test. `run` has its id and configuration only;
+ * the source fills in trained, result, eval, attempts, error, and whether it is BEGUN. */
 typedef struct sl_study__source {
     sl_status (*run)(sl_study_run *run, sl_arena *a, void *payload);
     sl_status (*baseline)(sl_study_evaluation *out, sl_arena *a, const char *name, void *payload);
     void *payload;
 } sl_study__source;
 
-/* All of *out but dir and notes. A pure function of the plan and of what the source answers. */
+/* All of *out but dir and notes. A pure function of the plan and of the source. */
 SL_NODISCARD sl_status sl_study__expand(sl_study *out, sl_arena *a, const sl_study_plan *plan,
                                         const sl_study__source *source);
 /* id := the name of a run, by its size, batch, lr, ratio and seed. */
 void sl_study__id(char id[SL_STUDY_ID], const char *size, const sl_study_run *run);
 
-/* A run whose data the problems of baselines are of: the first one of scale that has not failed; -1: it
- * is not known yet, or there is none (*never). It may not be trained yet. */
+/* The run from whose data the baselines' problems are drawn: the first one of scale that has not
+ * failed; -1: it is not known yet, or there is none (*never). It may not be trained yet. */
 int sl_study__baseline_run(bool *never, const sl_study *study);
 
-sl_study_evaluation sl_study__no_evaluation(void); // one of which nothing is known
+sl_study_evaluation sl_study__no_evaluation(void); // all values NaN or NULL
 
 /* ---------------------------------------------------------------- files --------------------- */
 
-enum { SL_STUDY__MAX_FILE = 64 << 20 }; // an evaluation with all its groups has less than a megabyte
+enum { SL_STUDY__MAX_FILE = 64 << 20 }; // an evaluation with all its groups is below a megabyte
 
 /* *out := the JSON object in a file; NULL if there is no file. SL_EFORMAT: it is damaged. */
 SL_NODISCARD sl_status sl_study__object_read(sl_json **out, const char *path);
-/* What the files say; texts in a. SL_EFORMAT names what is wrong. *there: is there one? */
+/* The contents of files; texts in a. SL_EFORMAT names what is wrong. *there: the file exists. */
 SL_NODISCARD sl_status sl_study__result_read(sl_study_result *out, bool *there, sl_arena *a,
                                              const char *path);
 SL_NODISCARD sl_status sl_study__evaluation_read(sl_study_evaluation *out, const char *path);

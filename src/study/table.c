@@ -1,4 +1,4 @@
-/* table - the runs of a study as rows: for laws, and as runs.csv for everybody. */
+/* table - the runs of a study as rows: for laws, and as runs.csv. */
 #include <math.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ typedef struct cell {
     double number;
 } cell;
 
-/* What a row is made of. */
+/* The input of a row. */
 typedef struct row {
     const sl_study_run *run;
     const char *size;
@@ -62,7 +62,7 @@ typedef struct row {
 #define TEXT(x)   ((cell){ .text = (x) ? (x) : "" })
 #define NUMBER(x) ((cell){ .number = (x) })
 
-// columns: those that laws reads by its names for them, then what else is known, then times
+// columns: first those that laws reads, by its names; then other values; times last
 #define COLUMNS(X)                                                    \
     X(id, TEXT(r->run->id))                                           \
     X(size, TEXT(r->size))                                            \

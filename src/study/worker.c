@@ -1,13 +1,13 @@
-/* worker - takes jobs of a study, one after the other, until nothing is left.
+/* worker - runs jobs of a study, one after the other, until none is left.
  *
- *     look at the folders -> jobs -> claim the first that is free -> look again -> work -> release
+ *     read the folders -> jobs -> claim the first free one -> read again -> work -> release
  *
- * Between the first look and the claim another worker may have done the job, so the folders are
+ * Between the first read and the claim another worker may have done the job, so the folders are
  * read once more when the claim is held. Only the holder of a claim writes into a folder, apart
  * from the claims themselves.
  *
- * With several ranks, rank 0 alone looks and claims; the others get the job from it. They
- * train together; an evaluation is rank 0's and the others wait. */
+ * With several ranks, rank 0 alone reads and claims; the others get the job from it. All ranks
+ * train; rank 0 evaluates while the others wait. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -15,7 +15,7 @@
 #include "par/par.h"
 #include "study/claim_impl.h"
 
-static const double PAUSE_FIRST = 0.02, PAUSE_MOST = 0.5; // seconds between two looks while waiting
+static const double PAUSE_FIRST = 0.02, PAUSE_MOST = 0.5; // seconds between two reads
 
 typedef struct worker {
     const sl_study_plan *plan;
@@ -23,25 +23,25 @@ typedef struct worker {
     const sl_study_runner *runner;
     const sl_study_worker_options *o;
     sl_study_watch *watch; // rank 0
-    sl_study_claim *claim; // rank 0: of the job at hand
-    sl_arena arena;        // of the last look
-    sl_study study;        // the last look
+    sl_study_claim *claim; // rank 0: of the current job
+    sl_arena arena;        // of `study`
+    sl_study study;        // as read last
     double deadline, pause;
     bool out_of_time;
-    bool jobs_outdated; // a job was done by another meanwhile: the list of jobs is old
+    bool jobs_outdated; // another worker did a job of the list: it must be built again
     uint64_t *unusable; // hashes of folders that cannot be claimed
     int n_unusable, cap_unusable;
     char unusable_line[SL_FAIL_LINE]; // why, of the last of them
 } worker;
 
-/* What rank 0 has decided. */
+/* The decision of rank 0. */
 typedef struct order {
     bool end;
     sl_study_job job;
-    char run[SL_STUDY_ID]; // its name: another look may have it at another place
+    char run[SL_STUDY_ID]; // its name: its index may change when the study is read again
 } order;
 
-/* ---------------------------------------------------------------- looking ------------------- */
+/* ---------------------------------------------------------------- reading ------------------- */
 
 static sl_status look(worker *w) {
     sl_arena_rewind(&w->arena, 0);
@@ -63,7 +63,7 @@ static bool is_same(const sl_study_job *a, const sl_study_job *b) {
            (a->kind != SL_STUDY_JOB_EVAL || a->set == b->set);
 }
 
-/* *out: the job is still to be done. job := the same, with places of this look. */
+/* *out: the job still has to be done. job := the same job, with the indices of this reading. */
 static sl_status still_due(bool *out, sl_study_job *job, worker *w) {
     sl_study_job *jobs;
     int n;
@@ -85,7 +85,7 @@ static sl_status folder_of(sl_str *s, const worker *w, const sl_study_job *job) 
 
 /* ---------------------------------------------------------------- disks --------------------- */
 
-/* Is it the disk that failed, and not a file of this job? Then every job would fail alike. */
+/* Did the disk fail, and not a file of this job? Then every job would fail. */
 static bool is_disk(const char *message) {
     static const int errors[] = { ENOSPC, EDQUOT, EROFS, EIO, EFBIG, EMFILE, ENFILE, ESTALE };
     for (int i = 0; i < SL_LEN(errors); i++)
@@ -110,7 +110,7 @@ done:
     return st;
 }
 
-/* SL_OK: the failure st with the stored line is the job's alone. */
+/* SL_OK: the failure st, with the stored message, concerns this job only. */
 static sl_status blame_job(const worker *w, sl_status st) {
     char line[SL_FAIL_LINE];
     if (st != SL_EIO) return SL_OK;
@@ -131,7 +131,7 @@ static bool is_unusable(const worker *w, const sl_study_job *job) {
     return false;
 }
 
-/* The folder of this job cannot be claimed, with the stored line: the others can. */
+/* Records that the folder of this job cannot be claimed, with the stored message. */
 static sl_status set_unusable(worker *w, const sl_study_job *job, sl_status st) {
     if (st != SL_EIO) return st;
     SL_TRY(blame_job(w, st));
@@ -147,7 +147,7 @@ static sl_status set_unusable(worker *w, const sl_study_job *job, sl_status st) 
     return SL_OK;
 }
 
-/* w->claim := of the job, if it is free and still to be done. */
+/* w->claim := the claim of the job, if it is free and still has to be done. */
 static sl_status claim_job(worker *w, sl_study_job *job) {
     sl_str dir = { 0 };
     sl_study_claim *claim = NULL;
@@ -168,8 +168,8 @@ static sl_status claim_job(worker *w, sl_study_job *job) {
     return SL_OK;
 }
 
-/* out->job := one that is claimed now. *hopeless: no folder of a job can be claimed by anybody. */
-static sl_status claim_first(worker *w, order *out, bool *hopeless) {
+/* out->job := a job, claimed. *all_unusable: no folder of a job can be claimed by any process. */
+static sl_status claim_first(worker *w, order *out, bool *all_unusable) {
     sl_study_job *jobs;
     int n, unusable = 0;
     w->jobs_outdated = false;
@@ -180,11 +180,11 @@ static sl_status claim_first(worker *w, order *out, bool *hopeless) {
         if (w->claim || w->jobs_outdated) return SL_OK;
         unusable += is_unusable(w, &out->job);
     }
-    *hopeless = n > 0 && unusable == n;
+    *all_unusable = n > 0 && unusable == n;
     return SL_OK;
 }
 
-/* SL_ECANCEL: it is to stop, or its time is over. */
+/* SL_ECANCEL: stopped on request, or out of time. */
 static sl_status may_go_on(worker *w, const char *text) {
     if (sl_deadline_passed(w->deadline, sl_study__clock())) {
         w->out_of_time = true;
@@ -193,7 +193,7 @@ static sl_status may_go_on(worker *w, const char *text) {
     return w->runner->report(w->runner, &w->study, text);
 }
 
-/* Until the next look. */
+/* Waits until the next reading. */
 static sl_status wait_some(worker *w) {
     static const struct timespec moment = { 0, 10 * 1000 * 1000 };
     const double end = sl_study__clock() + w->pause;
@@ -209,11 +209,11 @@ static sl_status wait_some(worker *w) {
 static sl_status choose(worker *w, order *out) {
     *out = (order){ .end = true };
     for (;;) {
-        bool hopeless = false;
+        bool all_unusable = false;
         SL_TRY(look(w));
         SL_TRY(may_go_on(w, ""));
         if (w->study.complete) return SL_OK;
-        SL_TRY(claim_first(w, out, &hopeless));
+        SL_TRY(claim_first(w, out, &all_unusable));
         if (w->claim) {
             w->pause = PAUSE_FIRST;
             out->end = false;
@@ -221,7 +221,8 @@ static sl_status choose(worker *w, order *out) {
             return SL_OK;
         }
         if (w->jobs_outdated) continue;
-        if (hopeless) return sl_fail(SL_EIO, "%.800s; the other runs are done", w->unusable_line);
+        if (all_unusable)
+            return sl_fail(SL_EIO, "%.800s; the other runs are done", w->unusable_line);
         if (!w->o->wait) return SL_OK;
         SL_TRY(wait_some(w));
     }
@@ -229,7 +230,7 @@ static sl_status choose(worker *w, order *out) {
 
 /* ---------------------------------------------------------------- working ------------------- */
 
-/* One failure more of the job, with its message. */
+/* Counts a failure of the job, with its message. */
 static sl_status count_failure(const worker *w, const sl_study_job *job, const char *dir,
                                const char *message) {
     SL_TRY(sl_study_claim_check(w->claim));
@@ -239,7 +240,7 @@ static sl_status count_failure(const worker *w, const sl_study_job *job, const c
     return sl_study_attempt_add(dir, what, message);
 }
 
-/* Gives the claim back; frees it alone where it is another's by now. */
+/* Releases the claim; only frees it where it was lost to another process. */
 static void let_go(worker *w) {
     char line[SL_FAIL_LINE];
     sl_snprintf(line, sizeof line, "%s", sl_last_error());
@@ -252,12 +253,12 @@ static void let_go(worker *w) {
     sl_fail_restore(line);
 }
 
-/* Rank 0: what the end of a job means for the worker. */
+/* Rank 0: the worker's status after a job. */
 static sl_status settle(worker *w, sl_study_job *job, const char *dir, sl_status st) {
     char line[SL_FAIL_LINE];
     bool due = false;
     sl_snprintf(line, sizeof line, "%s", st == SL_OK ? "" : sl_last_error());
-    if (sl_study_claim_check(w->claim) != SL_OK) return SL_OK; // another does it now
+    if (sl_study_claim_check(w->claim) != SL_OK) return SL_OK; // another worker has the job
     if (st == SL_ECANCEL) {
         w->out_of_time = sl_study__claim_late(w->claim);
         sl_fail_restore(line);
@@ -279,7 +280,7 @@ static sl_status settle(worker *w, sl_study_job *job, const char *dir, sl_status
 static sl_status do_job(worker *w, order *o) {
     sl_str dir = { 0 };
     sl_status st = SL_OK;
-    if (sl_par_rank() > 0) { // the same run in a look of our own
+    if (sl_par_rank() > 0) { // finds the run by its name in this rank's own reading
         st = look(w);
         o->job.run = -1;
         for (int i = 0; st == SL_OK && i < w->study.runs; i++)

@@ -20,8 +20,6 @@
  * What the grammar accepts is a form. Its value can still fail: a number beyond 64-bit rationals, or
  * an expression that is real nowhere. Those are reasons of their own, and no mask can foresee them.
  *
- * Numbers of a data set become two scalars, a signed mantissa in [1, 10) and a decimal exponent.
- *
  * Threads: no shared state. */
 #ifndef SL_TOKEN_H
 #define SL_TOKEN_H
@@ -121,13 +119,5 @@ sl_token_reason sl_token_push(sl_token_state *s, int id);
 /* The tokens that sl_token_push takes and after which the form can still be completed with `room`
  * tokens in all, this one and the end token included. Never empty while room >= need and top > 0. */
 void sl_token_next(sl_token_set *out, const sl_token_state *s, int room);
-
-/* ---------------------------------------------------------------- numbers ------------------- */
-
-/* v = mantissa * 10^exponent with 1 <= |mantissa| < 10, rounded once to float; a mantissa that
- * rounds to 10 is 1 with the next exponent. 0 and -0 are (0, 0). v must be finite. */
-void sl_token_number_split(float *mantissa, int *exponent, double v);
-void sl_token_number_split_array(float *mantissa, float *exponent, const double *v, int n);
-double sl_token_number_join(float mantissa, int exponent);
 
 #endif

@@ -48,19 +48,6 @@ static void copy_slot(sl_train__feed *to, int at, const sl_train__feed *from, in
     to->n_tokens[at] = from->n_tokens[slot];
 }
 
-static void set_column(sl_train__feed *f, int at, int column, const double *v) {
-    const size_t n = (size_t)f->points, place = (size_t)at * cells(f) + (size_t)column * n;
-    float *mantissa = f->mantissa + place, *exponent = f->exponent + place;
-    f->present[(size_t)at * (size_t)f->columns + (size_t)column] = v != NULL;
-    if (!v) {
-        memset(mantissa, 0, n * sizeof *mantissa);
-        memset(exponent, 0, n * sizeof *exponent);
-        return;
-    }
-    sl_token_number_split_array(mantissa, exponent, v, f->points);
-    for (size_t i = 0; i < n; i++) exponent[i] /= 10.0f;
-}
-
 sl_status sl_train__feed_make(sl_train__feed *f, int at, sl_arena *a,
                               const sl_train__source *source) {
     const int64_t index = f->first + at;
@@ -71,11 +58,10 @@ sl_status sl_train__feed_make(sl_train__feed *f, int at, sl_arena *a,
     sl_pair pair;
     sl_arena_rewind(a, 0);
     SL_TRY(sl_pairs_get(&pair, a, source->pairs, source->split, index));
-    SL_ASSERT(pair.points == f->points && pair.columns < f->columns);
-    SL_ASSERT(pair.n_tokens <= f->max_tokens);
-    set_column(f, at, 0, pair.y);
-    for (int c = 1; c < f->columns; c++)
-        set_column(f, at, c, c <= pair.columns ? pair.x[c - 1] : NULL);
+    SL_ASSERT(pair.data.rows == f->points && pair.n_tokens <= f->max_tokens);
+    const size_t place = (size_t)at * cells(f);
+    sl_model_write_cells(f->mantissa + place, f->exponent + place,
+                         f->present + (size_t)at * (size_t)f->columns, &pair.data, f->columns);
     memcpy(f->tokens + (size_t)at * (size_t)f->max_tokens, pair.tokens, (size_t)pair.n_tokens);
     f->n_tokens[at] = pair.n_tokens;
     return SL_OK;

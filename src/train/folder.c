@@ -51,11 +51,22 @@ bool sl_train_may_change(const char *option) {
     return strncmp(option, start, sizeof start - 1) == 0;
 }
 
+/* The present name of an option: configurations of older versions may have a former one. */
+static const char *present_name(const char *name) {
+    static const sl_option_table *const tables[] = { &sl_model_table, &sl_train_table,
+                                                     &sl_optim_table, &sl_pairs_table };
+    for (int i = 0; i < SL_LEN(tables); i++) {
+        const sl_option *o = sl_option_find(tables[i], name);
+        if (o) return o->name;
+    }
+    return name;
+}
+
 /* Of an option that the run's configuration lacks nothing can differ: the run is from before it
  * existed, and the caller has given it the default of that time. */
 bool sl_train__config_differs(char *name, size_t size, const sl_json *mine, const sl_json *kept) {
     for (sl_json_member m = sl_io_json_first(kept); m.name; m = sl_io_json_next(kept, m)) {
-        const sl_json *other = sl_io_json_get(mine, m.name);
+        const sl_json *other = sl_io_json_get(mine, present_name(m.name));
         const bool option =
             strcmp(m.name, "run") != 0 && strcmp(m.name, SL_CKPT_CONFIG_MEMBER) != 0;
         if (!option || sl_train_may_change(m.name) || (other && same(m.value, other))) continue;
@@ -213,7 +224,7 @@ static sl_status write_run(const sl_train__folder *f, const sl_train_config *c, 
     sl_io_json_add_text(&s, "universe", sl_universe_hash(sl_pairs_universe(c->pairs)));
     sl_io_json_add_text(&s, "pairs", f->pairs);
     sl_io_json_add_text(&s, "vocabulary", f->vocabulary);
-    sl_io_json_add_text(&s, "level", sl_nn_level());
+    sl_io_json_add_text(&s, "level", sl_nn_isa());
     sl_io_json_add_text(&s, "libraries", sl_nn_libraries());
     sl_io_json_close(&s, '}');
     sl_str_add(&s, "}\n");

@@ -17,13 +17,7 @@ static bool power_of_two(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 sl_status sl_train__shape_make(sl_train__shape *out, const sl_train_options *o, int columns,
                                int points, int max_tokens, int64_t valid, int threads, int rank,
                                int ranks) {
-    static const sl_bounds rows[] = { SL_TRAIN_TABLE(SL_BOUNDS_ROW) };
-    const double values[] = {
-#define X(field, ...) (double)o->field,
-        SL_TRAIN_TABLE(X)
-#undef X
-    };
-    SL_TRY(sl_bounds_check(rows, values, SL_LEN(rows)));
+    SL_TRY(sl_option_check(o, &sl_train_table));
     if (!power_of_two(o->lanes))
         return sl_fail(SL_EINVAL, "%lld lanes: must be a power of two", (long long)o->lanes);
     int lanes = 1;

@@ -356,11 +356,11 @@ static void tell_beginning(run *r) {
         note(r, "resumed at step %lld of %lld", (long long)r->step, (long long)r->plan.steps);
     if (r->missing.len > 0)
         note(r, "the checkpoint lacks %s: they are counted from here on", r->missing.text);
-    if (l->level && (differs(l->level, sl_nn_level()) || differs(l->libraries, sl_nn_libraries())))
+    if (l->level && (differs(l->level, sl_nn_isa()) || differs(l->libraries, sl_nn_libraries())))
         note(r,
              "the checkpoint is from %s with %s, this is %s with %s: bits may differ from those of "
              "an uninterrupted run",
-             l->level, l->libraries, sl_nn_level(), sl_nn_libraries());
+             l->level, l->libraries, sl_nn_isa(), sl_nn_libraries());
     if (c->optim.optimizer == SL_OPTIM_ADAMCPR && c->optim.kappa_init == SL_KAPPA_INFLECTION &&
         looks > r->plan.steps)
         note(r, "the first bound can be set after step %lld, and the run has %lld: none will be",

@@ -29,43 +29,23 @@
 
 #define SL_TRAIN_MAX_LANES SL_NN_MAX_BLOCKS
 
-/*    field    option    kind    default    as text    choices    min    max    shown    help */
-#define SL_TRAIN_TABLE(X)                                                                          \
-    X(batch, "batch", INT, 32, "32", NULL, 1, 1e6, "N", "pairs of a step")                         \
-    X(ratio, "ratio", REAL, 0, "0", NULL, 0, 1e9, "R",                                             \
-      "length of the run in target tokens per parameter; 5 if no length is given")                 \
-    X(steps, "steps", INT, 0, "0", NULL, 0, 1e12, "N", "length of the run in steps")               \
-    X(flops, "flops", REAL, 0, "0", NULL, 0, 1e30, "F",                                            \
-      "length of the run in FLOPs, as the paper counts them")                                      \
-    X(lanes, "lanes", INT, 8, "8", NULL, 1, SL_TRAIN_MAX_LANES, "N",                               \
-      "parts of a batch that threads and ranks share out, a power of two; at most as many work at" \
-      " once, and results depend on it")                                                           \
-    X(valid_steps, "valid-steps", INT, 0, "0", NULL, 0, 1e12, "N",                                 \
-      "steps between validations; 0: a twentieth of the run")                                      \
-    X(valid_pairs, "valid-pairs", INT, 1000, "1000", NULL, 0, 1e9, "N",                            \
-      "pairs of the validation split that are used; 0: no validation")                             \
-    X(log_steps, "log-steps", INT, 0, "0", NULL, 0, 1e9, "N",                                      \
-      "steps that a line of the log sums up; 0: a thousandth of the run, at least 1")              \
-    X(checkpoint_steps, "checkpoint-steps", INT, 0, "0", NULL, 0, 1e12, "N",                       \
-      "steps between checkpoints; 0: by time")                                                     \
-    X(checkpoint_minutes, "checkpoint-minutes", REAL, 5, "5", NULL, 0, 1e6, "M",                   \
-      "minutes between checkpoints; 0: none but at the end")                                       \
-    X(weights_seed, "weights-seed", INT, -1, "-1", NULL, -1, 9007199254740991.0, "N",              \
-      "seed of the first weights and of dropout; -1: --seed. Runs that differ only here are "      \
-      "trained, validated and tested on the same data")
-
+/* Options, described by sl_train_table (options.c). */
 typedef struct sl_train_options {
-#define SL_TRAIN_INT(field) int64_t field;
-#define SL_TRAIN_REAL(field) double field;
-#define X(field, option, kind, ...) SL_TRAIN_##kind(field)
-    SL_TRAIN_TABLE(X)
-#undef X
-#undef SL_TRAIN_INT
-#undef SL_TRAIN_REAL
+    int64_t batch;            // pairs of a step
+    double ratio;             // length in target tokens per parameter; 0: not given
+    int64_t steps;            // length in steps; 0: not given
+    double flops;             // length in FLOPs by the paper's count; 0: not given
+    int64_t lanes;            // parts of a batch, a power of two
+    int64_t valid_steps;      // between validations; 0: a twentieth of the run
+    int64_t valid_pairs;      // 0: no validation
+    int64_t log_steps;        // of a line of the log; 0: a thousandth of the run
+    int64_t checkpoint_steps; // between checkpoints; 0: by time
+    double checkpoint_minutes; // between checkpoints; 0: only at the end
+    int64_t weights_seed;     // of initial weights and dropout; -1: the run's seed
 } sl_train_options;
 
-#define SL_TRAIN__VALUE(field, option, kind, value, ...) .field = value,
-#define SL_TRAIN_OPTIONS_INIT { SL_TRAIN_TABLE(SL_TRAIN__VALUE) }
+extern const sl_option_table sl_train_table;
+sl_train_options sl_train_defaults(void);
 
 /* Asked by rank 0 before everything that is written into the folder of a run. SL_ECANCEL: the folder is
  * another process's now. The run ends with it, and nothing is saved on the way out. */

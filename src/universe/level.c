@@ -61,20 +61,12 @@ COMBINE(combine_fast, double)
 
 static long double unary_one(sl_operator op, long double a) {
     switch (op) {
-    case SL_OPERATOR_EXP: return expl(a);
-    case SL_OPERATOR_SIN: return sinl(a);
+#define X(id, name) \
+    case SL_OPERATOR_##id: return name##l(a);
+        SL_EXPR_FUNCTIONS(X)
+#undef X
     case SL_OPERATOR_NEG: return -a;
     case SL_OPERATOR_SQRT: return sqrtl(a);
-    case SL_OPERATOR_LOG: return logl(a);
-    case SL_OPERATOR_COS: return cosl(a);
-    case SL_OPERATOR_TAN: return tanl(a);
-    case SL_OPERATOR_TANH: return tanhl(a);
-    case SL_OPERATOR_SINH: return sinhl(a);
-    case SL_OPERATOR_COSH: return coshl(a);
-    case SL_OPERATOR_ASIN: return asinl(a);
-    case SL_OPERATOR_ACOS: return acosl(a);
-    case SL_OPERATOR_ATAN: return atanl(a);
-    case SL_OPERATOR_ABS: return fabsl(a);
     default: break;
     }
     SL_ASSERT(!"a unary operator");

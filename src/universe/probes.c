@@ -31,21 +31,11 @@ void sl_universe__probes(probe_point *point, int variables) {
     }
 }
 
-/* x87 extended precision: the leading 1 of the mantissa is there, the sign is in the exponent. */
-typedef union extended {
-    long double v;
-    struct {
-        uint64_t mantissa;
-        uint16_t exponent;
-    } bits;
-} extended;
-
 uint64_t sl_universe__cell(long double v) {
-    extended x = { .v = 0 };
     if (fabsl(v) < 0x1p-8L)
         return CELL_IS_ABSOLUTE | (uint64_t)((int64_t)floorl(v * 0x1p34L) + (1ll << 40));
-    x.v = v;
-    return (uint64_t)x.bits.exponent << 26 | x.bits.mantissa >> 38;
+    const sl_long_bits x = sl_long_bits_of(v);
+    return (uint64_t)x.exponent << 26 | x.mantissa >> 38;
 }
 
 cells sl_universe__cells(long double v) {
@@ -53,8 +43,7 @@ cells sl_universe__cells(long double v) {
     c.second = c.first;
     if (fabsl(v) >=
         0x1.01p-8L) { // far from both edges of a relative cell, as nearly all values are?
-        extended x = { .v = v };
-        uint64_t within = x.bits.mantissa & ((1ull << 38) - 1);
+        uint64_t within = sl_long_bits_of(v).mantissa & ((1ull << 38) - 1);
         if (within - (1ull << 29) < (1ull << 38) - (2ull << 29)) return c;
     }
     // a thousandth of a cell down: of two equal values on both sides of an edge the upper one has

@@ -91,7 +91,7 @@ int64_t sl_universe_size(const sl_universe *u);                      // |E| as b
 const sl_node *sl_universe_get(const sl_universe *u, int64_t index); // canonical, borrowed
 int sl_universe_level(const sl_universe *u, int64_t index);          // depth of member `index`
 bool sl_universe_withheld(const sl_universe *u, int64_t index);
-const sl_universe_counts *sl_universe_count(const sl_universe *u, int level);
+const sl_universe_counts *sl_universe_count(const sl_universe *u, int i);
 const char *sl_universe_hash(const sl_universe *u);                  // of configuration and members
 
 bool sl_universe_can_find(const sl_universe *u); // is it from sl_universe_new?

@@ -10,7 +10,7 @@ import pytest
 from tool import PROGRAM, expressions
 
 # 0.3 s of work, enough to be kept: see "Cache of a set" in docs/formats.md
-LARGE = ["--depth", "3", "--ops", "exp,+,-,*", "--size", "20000"]
+LARGE = ["--depth", "3", "--ops", "exp,+,-,*", "--set-size", "20000"]
 
 
 def listing(*args, cache=None, unset=(), **environment):
@@ -82,7 +82,7 @@ def test_a_damaged_file_is_written_again(tmp_path, plain):
         assert only_file(tmp_path).read_bytes() == good
 
 
-@pytest.mark.parametrize("args", [["--count"], ["--find", "x1*x2"]])
+@pytest.mark.parametrize("args", [["--count-only"], ["--find", "x1*x2"]])
 def test_counting_and_finding_enumerate(args, tmp_path):
     """The one shows what the enumeration took, the other needs its table."""
     listing(*LARGE, cache=tmp_path)
@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_written_is_said_and_no_failure(plain):
 
 def test_at_most_sixteen_stay(tmp_path):
     for seed in range(18):
-        listing("--depth", "3", "--ops", "exp,+,-,*", "--size", "300", "--sample", "1", "--seed",
+        listing("--depth", "3", "--ops", "exp,+,-,*", "--set-size", "300", "--sample", "1", "--seed",
                 str(seed), cache=tmp_path)
     assert len(os.listdir(tmp_path)) == 16
 

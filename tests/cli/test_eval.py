@@ -37,8 +37,7 @@ def model(tmp_path_factory):
 def pairs(tmp_path_factory):
     """Pairs of the model's test split, as `symlaw pairs` writes them."""
     path = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
-    args = ["--size" if x == "--set-size" else x for x in DATA]
-    r = run("pairs", *args, "--withheld", "0.2", "--split", "test", "--count", "24", "--out", str(path))
+    r = run("pairs", *DATA, "--withheld", "0.2", "--split", "test", "--count", "24", "--out", str(path))
     assert r.code == 0, r
     return path
 

@@ -126,8 +126,8 @@ def test_fewer_operators_and_variables():
 
 
 def test_a_smaller_set_is_part_of_a_larger_one(listing):
-    small = expressions("--depth", "2", "--size", "300", "--format", "python").lines
-    large = expressions("--depth", "2", "--size", "600", "--format", "python").lines
+    small = expressions("--depth", "2", "--set-size", "300", "--format", "python").lines
+    large = expressions("--depth", "2", "--set-size", "600", "--format", "python").lines
     assert len(small) == 300 and len(large) == 600
     assert small[:20] == listing[:20] and set(small) < set(large) < set(listing)
 
@@ -135,7 +135,7 @@ def test_a_smaller_set_is_part_of_a_larger_one(listing):
 # ---------------------------------------------------------------- counts
 
 def test_count_is_a_table():
-    r = expressions("--depth", "2", "--count")
+    r = expressions("--depth", "2", "--count-only")
     assert r.code == 0 and r.err == ""
     rows = [line.split() for line in r.lines if re.match(r" +\d ", line)]
     head = r.lines[0].split()
@@ -145,7 +145,7 @@ def test_count_is_a_table():
 
 
 def test_count_as_json_is_one_object_that_adds_up():
-    r = expressions("--depth", "2", "--count", "--json")
+    r = expressions("--depth", "2", "--count-only", "--json")
     assert len(r.lines) == 1
     j = r.json
     assert j["exit"] == 0 and j["command"] == "expressions" and j["size"] == DEPTH_2
@@ -159,9 +159,9 @@ def test_count_as_json_is_one_object_that_adds_up():
 
 def test_hash_names_the_set():
     def h(*args):
-        return expressions("--depth", "2", "--count", "--json", *args).json["hash"]
+        return expressions("--depth", "2", "--count-only", "--json", *args).json["hash"]
     assert h() == h("--threads", "1") == h("--format", "latex")
-    assert len({h(), h("--size", "500"), h("--size", "500", "--seed", "1"), h("--ops", "+,*")}) == 4
+    assert len({h(), h("--set-size", "500"), h("--set-size", "500", "--seed", "1"), h("--ops", "+,*")}) == 4
 
 
 # ---------------------------------------------------------------- questions
@@ -212,10 +212,10 @@ def test_find():
 
 def test_find_in_a_sample_says_that_it_is_one():
     full = expressions("--depth", "2").lines
-    part = set(expressions("--depth", "2", "--size", "100").lines)
+    part = set(expressions("--depth", "2", "--set-size", "100").lines)
     missing = next(x for x in full if x not in part)
-    r = expressions("--depth", "2", "--size", "100", f"--find={missing}")
-    assert r.code == 1 and "100 of 929" in r.err and "--size 0" in r.err
+    r = expressions("--depth", "2", "--set-size", "100", f"--find={missing}")
+    assert r.code == 1 and "100 of 929" in r.err and "--set-size 0" in r.err
 
 
 # ---------------------------------------------------------------- bad texts

@@ -36,7 +36,7 @@ def has_mpi(names):
 @pytest.mark.parametrize("args", [
     ["--version"],
     ["pairs", "--depth", "1", "--count", "1"],
-    ["expressions", "--depth", "1", "--count"],
+    ["expressions", "--depth", "1", "--count-only"],
     ["train", *TINY, "--out", "run"],
 ], ids=lambda args: args[0])
 def test_who_is_alone_maps_no_mpi(args, tmp_path):

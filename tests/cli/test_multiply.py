@@ -40,7 +40,7 @@ def test_the_program_is_linked_with_none_of_them():
     assert [n for n in LIBRARIES if n in names] == []
 
 
-@pytest.mark.parametrize("args", [["--version"], ["expressions", "--depth", "1", "--count"],
+@pytest.mark.parametrize("args", [["--version"], ["expressions", "--depth", "1", "--count-only"],
                                   ["pairs", "--depth", "1", "--count", "2"]], ids=" ".join)
 def test_what_multiplies_nothing_loads_none_of_them(args):
     assert any("libjansson" in name for name in loaded(args))
@@ -53,7 +53,7 @@ def test_what_multiplies_loads_them():
 
 @pytest.mark.skipif(sanitized(), reason="the sanitizer has terabytes of address space")
 def test_little_memory_is_enough_for_what_multiplies_nothing():
-    for args in (["--version"], ["expressions", "--depth", "1", "--count", "--threads", "1"]):
+    for args in (["--version"], ["expressions", "--depth", "1", "--count-only", "--threads", "1"]):
         done = limited(args, 60)
         assert done.returncode == 0, done
 

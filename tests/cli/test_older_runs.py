@@ -25,6 +25,7 @@ SHAPE = ("width", "layers", "decoder-layers", "heads", "variables")  # without t
 OWN = ("width", "layers", "depth", "set-size", "points", "batch", "lanes", "steps", "warmup", "valid-pairs",
        "valid-steps", "log-steps", "checkpoint-steps", "lr", "seed")
 NEWER = '"weights-seed" (-1)'  # options that came after the golden run
+RENAMED = {"decay": "lr-final", "limit": "max-y"}
 
 
 def train(*args):
@@ -101,6 +102,20 @@ def test_what_the_configuration_of_a_run_lacks_is_in_its_checkpoint(key, folder)
     ended_well(train("--resume", "--out", folder), folder)
 
 
+@pytest.mark.parametrize("old, value", [("decay", 0.5), ("limit", 1e90)])
+def test_former_names_of_options_are_read(old, value, folder):
+    """Of a configuration that has a former name, the value counts and is written under the present one."""
+    change_run(folder, lambda c: c.update({old: value}))
+    for step in (300, STOPPED):
+        checkpoint.change(folder, step, config=lambda c: c.update({old: value}))
+    other = train("--resume", "--out", folder, f"--{RENAMED[old]}", CONFIG[old])
+    assert other.code == 2 and f"--{RENAMED[old]} is " in other.err
+    r = train("--resume", "--out", folder)
+    assert r.code == 0 and "not known here" not in r.err, r
+    config = json.loads(checkpoint.read(folder / "model-00000400.safetensors")[0]["config"])
+    assert config[RENAMED[old]] == value and old not in config
+
+
 @pytest.mark.parametrize("key", [k for k in CONFIG if k not in OWN + SHAPE])
 def test_what_is_missing_everywhere_has_its_default(key, folder):
     """As in a run from before the option existed."""
@@ -110,9 +125,9 @@ def test_what_is_missing_everywhere_has_its_default(key, folder):
     r = train("--resume", "--out", folder)
     ended_well(r, folder)
     lacks, = re.findall("lacks (.*): it is from before", r.err)
-    assert NEWER in lacks and f'"{key}"' in lacks.replace(NEWER, ""), r
+    assert NEWER in lacks and f'"{RENAMED.get(key, key)}"' in lacks.replace(NEWER, ""), r
     # what is saved now has it
-    assert json.loads(checkpoint.read(folder / "model-00000400.safetensors")[0]["config"])[key] == CONFIG[key]
+    assert json.loads(checkpoint.read(folder / "model-00000400.safetensors")[0]["config"])[RENAMED.get(key, key)] == CONFIG[key]
 
 
 def test_a_default_that_is_told_otherwise_is_refused(folder):

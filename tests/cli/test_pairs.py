@@ -308,7 +308,7 @@ def test_noise_is_of_the_size_it_says():
 
 
 def test_bounds_are_kept():
-    for row in rows(*SMALL, "--count", "300", "--limit", "5", "--max-tokens", "12"):
+    for row in rows(*SMALL, "--count", "300", "--max-y", "5", "--max-tokens", "12"):
         assert max(map(abs, row["y"])) < 5 and len(row["tokens"]) <= 12
 
 
@@ -388,7 +388,7 @@ def test_hashes_name_a_configuration():
     assert hashes("--threads", "1") == hashes("--threads", "3") == plain
     assert pairs(*TINY, "--hash", "--json").json["hash"] == plain
     assert set(hashes("--withheld", "0.3")) == {"train", "valid", "test", "withheld"}
-    for change in (["--seed", "1"], ["--points", "63"], ["--clusters", "4"], ["--limit", "2"],
+    for change in (["--seed", "1"], ["--points", "63"], ["--clusters", "4"], ["--max-y", "2"],
                    ["--constant-chance", "0.3"], ["--shape", "dataset"], ["--whiten", "off"],
                    ["--counts", "proportional"], ["--noise", "0.1"], ["--shift", "1"],
                    ["--stretch", "2"], ["--constant-max", "8"], ["--drop-column", "0.5"]):
@@ -419,9 +419,9 @@ WRONG = [
     (["--clusters", "0"], "--clusters must be"),
     (["--constant-chance", "1.1"], "--constant-chance must be a number from 0 to 1"),
     (["--constant-max", "0"], "--constant-max must be"),
-    (["--limit", "0"], "--limit must be"),
-    (["--limit", "inf"], "--limit must be"),
-    (["--limit", "1e200"], "--limit must be a number from 1e-100 to 1e+150, not 1e+200\n"),
+    (["--max-y", "0"], "--max-y must be"),
+    (["--max-y", "inf"], "--max-y must be"),
+    (["--max-y", "1e200"], "--max-y must be a number from 1e-100 to 1e+150, not 1e+200\n"),
     (["--shape", "square"], "--shape must be one of cluster, dataset"),
     (["--whiten", "yes"], "--whiten must be one of off, on"),
     (["--noise", "nan"], "--noise must be"),

@@ -137,7 +137,7 @@ def is_rounding(text, x1, x2, v):
 @pytest.fixture(scope="module")
 def lines():
     """All of depth 2, and 20,000 of depth 3."""
-    r = expressions("--depth", "3", "--size", "20929", "--format", "python", timeout=300)
+    r = expressions("--depth", "3", "--set-size", "20929", "--format", "python", timeout=300)
     assert r.code == 0 and len(r.lines) == 20929
     return r.lines
 

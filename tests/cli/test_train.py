@@ -149,12 +149,12 @@ def test_a_size_by_name_is_its_width_and_layers(tmp_path):
 
 
 def test_the_set_is_that_of_expressions(tmp_path):
-    """--set-size here is what --size is there."""
+    """The set of --set-size is the one that `expressions` lists."""
     for size in ("7", "12"):
         r = train("--width", 8, "--layers", 1, "--depth", 1, "--points", 4, "--batch", 2, "--steps", 1, "--lanes", 1,
                   "--valid-pairs", 0, "--set-size", size, "--out", tmp_path / size)
         assert r.code == 0, r
-        there = run("expressions", "--depth", "1", "--size", size, "--count", "--json").json
+        there = run("expressions", "--depth", "1", "--set-size", size, "--count-only", "--json").json
         assert json.loads((tmp_path / size / "run.json").read_text())["run"]["universe"] == there["hash"]
         assert there["size"] == int(size)
 

@@ -29,7 +29,7 @@ def depth_2():
 
 @pytest.fixture(scope="module")
 def part_of_depth_3():
-    return expressions("--depth", "3", "--size", "50929", "--format", "python", timeout=300).out
+    return expressions("--depth", "3", "--set-size", "50929", "--format", "python", timeout=300).out
 
 
 # ---------------------------------------------------------------- by values
@@ -114,5 +114,5 @@ def test_depth_3_is_what_it_was_for_any_number_of_threads(part_of_depth_3):
 
 def test_formulas_are_found_at_depth_3():
     """A named formula: |(x1, x2)| of polar coordinates."""
-    r = expressions("--depth", "3", "--size", "0", "--find", "(x2*x2 + x1^2)^(1/2)", timeout=300)
+    r = expressions("--depth", "3", "--set-size", "0", "--find", "(x2*x2 + x1^2)^(1/2)", timeout=300)
     assert r.code == 0 and r.out.split("\t")[1] == "sqrt(x1^2 + x2^2)\n"

@@ -83,9 +83,9 @@ WRONG = [
     (["expressions", "x1", "+", "x2"], 'unexpected argument "x1"'),
     (["expressions", "--", "x1"], 'unexpected argument "x1"'),
     (["expressions", "--depth"], "--depth needs a value: --depth N"),
-    (["expressions", "--depth", "--count"], "--depth needs a value: --depth N"),
+    (["expressions", "--depth", "--count-only"], "--depth needs a value: --depth N"),
     (["expressions", "--same", "x1"], "--same needs more values: --same A B"),
-    (["expressions", "--count=yes"], "--count takes no value"),
+    (["expressions", "--count-only=yes"], "--count-only takes no value"),
     (["expressions", "--depth", "5"], "--depth must be a whole number from 0 to 4, not 5"),
     (["expressions", "--depth=-1"], "--depth must be a whole number from 0 to 4, not -1"),
     (["expressions", "--depth", "two"], '--depth must be a whole number from 0 to 4, not "two"'),
@@ -94,7 +94,7 @@ WRONG = [
     (["expressions", "--depth", ""], 'not ""'),
     (["expressions", "--depth", "1e999"], 'not "1e999"'),
     (["expressions", "--depth", "99999999999999999999"], "not 1e+20"),
-    (["expressions", "--size", "-1"], "--size must be a whole number from 0 to 1000000000000, not -1"),
+    (["expressions", "--set-size", "-1"], "--set-size must be a whole number from 0 to 1000000000000, not -1"),
     (["expressions", "--variables", "4"], "a set over 4 variables; it can have 1 to 3"),
     (["expressions", "--withheld", "nan"], '--withheld must be a number from 0 to 1, not "nan"'),
     (["expressions", "--withheld", "1.5"], "--withheld must be a number from 0 to 1, not 1.5"),
@@ -102,7 +102,7 @@ WRONG = [
     (["expressions", "--input-format", "mathml"], "--input-format must be one of infix, latex, prefix"),
     (["expressions", "--ops", "+,foo"], "foo"),
     (["expressions", "--ops", ""], "operator"),
-    (["expressions", "--count", "--find", "x1"], "--count and --find"),
+    (["expressions", "--count-only", "--find", "x1"], "--count-only and --find"),
     (["bench"], "symlaw bench gemm, train or sample"),
     (["bench", "gem"], '--what must be one of gemm, train, sample, not "gem"; did you mean gemm?'),
     (["bench", "gemm", "train"], 'unexpected argument "train"'),
@@ -150,7 +150,7 @@ def test_values_may_stand_behind_an_equals_sign_and_the_last_one_counts():
     a = expressions("--depth=1", "--format=python", "--depth", "0")
     assert a.code == 0 and a.lines == ["x1", "x2"]
     assert expressions("--depth", "0", "--").lines == ["x1", "x2"]
-    assert expressions("--depth", "1e0", "--size=2e1").code == 0
+    assert expressions("--depth", "1e0", "--set-size=2e1").code == 0
 
 
 def test_a_value_may_begin_with_a_dash():
@@ -165,6 +165,66 @@ def test_bytes_that_are_no_text_are_refused(name):
                           capture_output=True, timeout=60)
     assert done.returncode == 2
     assert f"{name}: its value is not UTF-8 text at byte 3".encode() in done.stderr
+
+
+# ---------------------------------------------------------------- former names
+
+ALIASES = [("expressions", "--depth 1", "--count", "--count-only", []),
+           ("expressions", "--canon x1", "--size", "--set-size", ["7"]),
+           ("pairs", "--depth 1 --hash", "--size", "--set-size", ["7"]),
+           ("pairs", "--depth 1 --hash", "--limit", "--max-y", ["5"]),
+           ("info", "--tokens 9", "--decay", "--lr-final", ["0.5"]),
+           ("info", "--tokens 9", "--limit", "--max-y", ["5"])]
+
+
+@pytest.mark.parametrize("command, args, old, new, values", ALIASES)
+def test_former_names_are_read_and_shown_nowhere(command, args, old, new, values):
+    a, b = (run(command, *args.split(), name, *values, "--json", "--quiet") for name in (old, new))
+    assert a.code == b.code == 0, (a, b)
+    assert a.json["config"] == b.json["config"] and a.json["config"][new[2:]] in (True, *map(float, values))
+    assert old[2:] not in a.json["config"]
+    assert not re.search(rf"{old}\b(?!-)", run(command, "--help").out)
+    assert f"\\fB\\-\\-{old[2:]}\\fR" not in page(command)
+    assert "--decay" not in completion("bash")
+
+
+def test_a_former_name_that_is_a_name_now_is_the_new_one():
+    assert run("info", "--size", "7").code == 2  # the model's, though the set's was called so
+    assert run("eval", "--max-y", "7").code == 2
+
+
+# ---------------------------------------------------------------- manual
+
+def page(*command):
+    r = run("--man", *command)
+    assert r.code == 0 and r.err == ""
+    return r.out
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_pages_of_the_manual_are_roff_with_every_option(command, tmp_path):
+    text = page(*command.split())
+    file = tmp_path / "page.1"
+    file.write_text(text)
+    if shutil.which("groff"):
+        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-P-c", str(file)], capture_output=True, text=True)
+        assert done.returncode == 0 and done.stderr == "", done.stderr
+        shown = re.sub(".\b", "", done.stdout).replace("\u2010", "-").replace("\u2212", "-")
+        assert "NAME" in shown and "SYNOPSIS" in shown and "EXIT STATUS" in shown
+    if shutil.which("man"):
+        done = subprocess.run(["man", "--warnings", "-l", str(file)], capture_output=True, text=True,
+                              env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "80"})
+        assert done.returncode == 0 and done.stderr == "", done.stderr
+    if not command:
+        for name in COMMANDS:
+            assert f".BR symlaw\\-{name} (1)" in text
+        return
+    for name in re.findall(r"^  (?:\S+, )?--([a-z0-9-]+)", run(command, "--help").out, re.M):
+        assert name == "help" or f"\\fB\\-\\-{name.replace('-', chr(92) + '-')}\\fR" in text, name
+
+
+def test_a_page_of_no_command_is_refused():
+    assert run("--man", "zz").code == 2
 
 
 # ---------------------------------------------------------------- completion

@@ -48,7 +48,7 @@ def test_a_signal_that_comes_twice_at_once_is_one(tmp_path):
 
 def test_a_signal_that_was_ignored_at_the_start_stays_ignored():
     """As under nohup, or in a script after trap '' INT."""
-    p = subprocess.Popen([PROGRAM, "expressions", "--depth", "3", "--count", "--quiet"],
+    p = subprocess.Popen([PROGRAM, "expressions", "--depth", "3", "--count-only", "--quiet"],
                          stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     time.sleep(0.5)
     p.send_signal(signal.SIGHUP)
@@ -108,7 +108,7 @@ def test_a_closed_pipe_ends_by_its_signal(ignored):
 
 
 @pytest.mark.parametrize("args", [["expressions", "--depth", "2"], ["expressions", "--canon", "x1"],
-                                  ["expressions", "--depth", "1", "--count", "--json"], ["help"],
+                                  ["expressions", "--depth", "1", "--count-only", "--json"], ["help"],
                                   ["expressions", "--help"], ["--version"], ["completion", "bash"]])
 def test_a_full_disk_behind_standard_output_is_a_failure(args):
     with open("/dev/full", "w") as full:
@@ -138,7 +138,7 @@ def test_out_has_what_would_be_printed(tmp_path):
         out = tmp_path / "out"
         r = expressions(*args, "--out", str(out))
         assert r.out == "" and out.read_text() == expressions(*args).out
-    expressions("--depth", "1", "--count", "--json", "--out", str(out))
+    expressions("--depth", "1", "--count-only", "--json", "--out", str(out))
     assert json.loads(out.read_text())["config"]["out"] == str(out)
     assert os.listdir(tmp_path) == ["out"]
 
@@ -167,7 +167,7 @@ def test_a_wrong_path_costs_no_waiting(path, says):
 
 
 def test_too_little_memory_is_said():
-    r = expressions("--depth", "3", "--count", "--max-memory", "0.001")
+    r = expressions("--depth", "3", "--count-only", "--max-memory", "0.001")
     assert r.code == 2 and r.out == "" and "allow" in r.err
 
 
@@ -208,7 +208,7 @@ def test_who_typed_head_is_not_bothered():
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_terminal_gets_one_line_that_goes_away(quiet):
     master, slave = pty.openpty()
-    p = subprocess.Popen([PROGRAM, "expressions", "--depth", "3", "--count", "--ops",
+    p = subprocess.Popen([PROGRAM, "expressions", "--depth", "3", "--count-only", "--ops",
                           "exp,+,-,*,/", "--threads", "1"] + ["--quiet"] * quiet,
                          stdout=subprocess.PIPE, stderr=slave, text=True,
                          env={**os.environ, "TERM": "xterm"})
@@ -249,4 +249,4 @@ def test_enough_stack_is_enough():
     deep = "(" * 400 + "x1" + ")" * 400
     r = with_stack(320, "expressions", "--canon", deep)
     assert r.code == 0 and r.out == "x1\n", r
-    assert with_stack(320, "expressions", "--depth", "2", "--count", "--threads", "2").code == 0
+    assert with_stack(320, "expressions", "--depth", "2", "--count-only", "--threads", "2").code == 0

@@ -81,7 +81,7 @@ static void round_trip(const char *path) {
 
 static void read_table(const char *path, int max_inputs, const char *inputs) {
     sl_table_options o = SL_TABLE_OPTIONS_INIT;
-    sl_table t = { .rows = -1 };
+    sl_table t = { .data = { .rows = -1 } };
     o.max_inputs = max_inputs;
     o.max_rows = 5;
     o.inputs = inputs;
@@ -90,15 +90,16 @@ static void read_table(const char *path, int max_inputs, const char *inputs) {
     const sl_status st = sl_data_table_read(&t, path, &o, NULL, NULL);
     if (st != SL_OK) {
         expect_reason(st);
-        if (t.rows != -1) wrong("a failure left something");
+        if (t.data.rows != -1) wrong("a failure left something");
         return;
     }
-    if (t.rows < 2 || t.rows > 5 || t.inputs < 1 || t.inputs > max_inputs) wrong("no problem");
-    if (t.rows + t.missing + t.infinite > t.read) wrong("more rows than there are");
-    for (int64_t i = 0; i < t.rows; i++) {
-        if (!isfinite(t.y[i])) wrong("not finite");
-        for (int j = 0; j < t.inputs; j++)
-            if (!isfinite(t.x[j][i])) wrong("not finite");
+    if (t.data.rows < 2 || t.data.rows > 5 || t.data.inputs < 1 || t.data.inputs > max_inputs)
+        wrong("no problem");
+    if (t.data.rows + t.missing + t.infinite > t.read) wrong("more rows than there are");
+    for (int64_t i = 0; i < t.data.rows; i++) {
+        if (!isfinite(t.data.y[i])) wrong("not finite");
+        for (int j = 0; j < t.data.inputs; j++)
+            if (!isfinite(t.data.x[j][i])) wrong("not finite");
     }
     sl_data_table_clear(&t);
 }

@@ -5,7 +5,10 @@
 
 A folder may include its own headers, the face <folder>/<folder>.h of the folders its row allows (and of
 what those allow), the C and POSIX headers, and the third-party headers its row names. A header other
-than the face stays inside its folder, except <folder>_test.h, which tests and benches may include.
+than the face stays inside its folder, except <folder>_test.h, which tests and benches may include, and
+base/vector.h, which kernels are written in.
+
+Headers and instructions of one kind of CPU are for base/vector.h, base/cpu.c and X.avx2.c, X.avx512.c.
 
 A file that includes the face of another folder uses a name that this header itself declares; what it
 only needs of headers behind the face, it includes from there.
@@ -28,8 +31,11 @@ pwd.h regex.h sched.h semaphore.h spawn.h strings.h syslog.h termios.h ucontext.
 arpa/inet.h netinet/in.h netinet/tcp.h sys/auxv.h sys/file.h sys/ioctl.h sys/mman.h sys/resource.h
 sys/select.h sys/socket.h sys/stat.h sys/statvfs.h sys/syscall.h sys/sysinfo.h sys/time.h sys/types.h sys/uio.h
 sys/un.h sys/utsname.h sys/wait.h sys/prctl.h linux/limits.h
-immintrin.h x86intrin.h cpuid.h
 """.split())
+VECTORS = "base/vector.h"
+CPU_HEADER = re.compile(r"(\w*mmintrin|x86\w*intrin|avx\w*intrin|cpuid|arm_neon|arm_sve|arm_acle)\.h$")
+CPU_WORD = re.compile(r"\b(_mm(256|512)?_\w+|__m(64|128|256|512)[di]?|__builtin_ia32_\w+|v\w+q_[fsu](32|64))\b")
+CPU_FILE = re.compile(r"base/vector\.h$|base/cpu\.c$|[^/]\.avx(2|512)\.c$")
 
 
 class Table:
@@ -64,8 +70,10 @@ def judge(table, folder, inside, quote, name):
     """What is wrong with this include, or None. `inside` is the including file within its folder."""
     testing = inside.parts[0] in ("test", "bench") and len(inside.parts) > 1
     test_header = inside.name == f"{folder}_test.h"
-    if name == PUBLIC:
+    if name == PUBLIC or name == VECTORS:
         return None
+    if CPU_HEADER.match(name):
+        return None if CPU_FILE.search(f"{folder}/{inside}") else f"<{name}> is for one kind of CPU"
     if quote == "<":
         if name in SYSTEM or name in table.headers[folder]:
             return None
@@ -164,6 +172,10 @@ def check(root):
             if said:
                 line = text.count("\n", 0, found.start(1)) + 1
                 wrong.append(f"src/{relative}:{line}: {said}")
+        word = None if CPU_FILE.search(str(relative)) else CPU_WORD.search(text)
+        if word:
+            line = text.count("\n", 0, word.start()) + 1
+            wrong.append(f"src/{relative}:{line}: {word.group()} is an instruction of one kind of CPU")
     return wrong, seen
 
 
@@ -187,6 +199,10 @@ GOOD = [
     ("cli/a.c", '"cli/cli.h"'),
     ("cli/a.c", '"symlaw/symlaw.h"'),
     ("par/a.c", "<mpi.h>"),
+    ("nn/a_body.h", '"base/vector.h"'),
+    ("base/vector.h", "<immintrin.h>\n__m256 x;"),
+    ("base/cpu.c", "<cpuid.h>"),
+    ("nn/a.avx2.c", "<immintrin.h>"),
 ]
 BAD = [
     ("base/a.c", '"expr/expr.h"'),
@@ -208,6 +224,14 @@ BAD = [
     ("serve/a.c", "<jansson.h>"),
     ("stray/a.c", "<stdio.h>"),
     ("expr/a.c", '"stray/stray.h"'),
+    ("nn/a_body.h", "<immintrin.h>"),
+    ("par/a.c", "<x86intrin.h>"),
+    ("base/a.c", "<emmintrin.h>"),
+    ("expr/a.c", "<cpuid.h>"),
+    ("nn/a.c", "<arm_neon.h>"),
+    ("nn/a_body.h", '"base/vector.h"\n__m128 x;'),
+    ("nn/a_body.h", '"base/vector.h"\nx = _mm_max_ps(x, y);'),
+    ("nn/vector.h", "<immintrin.h>"),
 ]
 
 

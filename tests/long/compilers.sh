@@ -17,7 +17,7 @@ build gcc release -DCMAKE_C_COMPILER=gcc
 build clang clang
 build sanitize sanitize -DCMAKE_C_COMPILER=gcc
 for name in gcc clang sanitize; do
-    "$dir/$name/symlaw" expressions --depth 3 --count --quiet > "$dir/$name.count"
+    "$dir/$name/symlaw" expressions --depth 3 --count-only --quiet > "$dir/$name.count"
     echo "$name: $(grep '^hash' "$dir/$name.count")"
     "$dir/$name/symlaw" pairs --depth 2 --withheld 0.1 --hash --quiet > "$dir/$name.pairs"
 done

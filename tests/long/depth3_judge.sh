@@ -9,6 +9,6 @@ python=python3
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 
-"$program" expressions --depth 3 --size 0 --format python --quiet > "$list"
+"$program" expressions --depth 3 --set-size 0 --format python --quiet > "$list"
 "$python" tools/judge_expressions.py --complete 3 "$list"
 "$python" tools/judge_expressions.py --seed 1 --per-orthant 16 "$list"

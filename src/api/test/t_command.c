@@ -15,6 +15,18 @@ static sl_json *run(sl_fixture *t, heard *h, const char *options) {
 
 /* ---------------------------------------------------------------- the tables ---------------- */
 
+static const symlaw_option_info *option_named(const symlaw_command_info *info, const char *name) {
+    for (int i = 0; i < info->n_options; i++)
+        if (strcmp(symlaw_command_option(info, i)->name, name) == 0)
+            return symlaw_command_option(info, i);
+    return NULL;
+}
+
+static bool takes_one(const symlaw_command_info *info, const char *name) {
+    const symlaw_option_info *o = option_named(info, name);
+    return o && o->arity == 1;
+}
+
 static void tables_are_complete(void **state) {
     sl_fixture *t = *state;
     static const char *const common[] = { "json", "quiet", "seed", "threads" };
@@ -26,46 +38,63 @@ static void tables_are_complete(void **state) {
         int found = 0;
         assert_true(*info->summary && *info->help);
         for (int i = 0; i < info->n_options; i++) {
-            const symlaw_option_info *o = &info->options[i];
+            const symlaw_option_info *o = symlaw_command_option(info, i);
+            assert_int_equal(o->size, sizeof *o);
             for (int k = 0; k < SL_LEN(common); k++) found += strcmp(o->name, common[k]) == 0;
             SL_CHECK(t, *o->help && strlen(o->name) < 20, "--%s has no help", o->name);
             SL_CHECK(t, (o->arity == 0) == (o->type == SYMLAW_OPTION_FLAG), "--%s: arity", o->name);
             SL_CHECK(t, (o->arity == 0) == !o->value_name, "--%s: name of its value", o->name);
             SL_CHECK(t, !!o->choices == (o->type == SYMLAW_OPTION_CHOICE), "--%s: choices",
                      o->name);
-            SL_CHECK(t, o->arity <= SL_COMMANDS__MAX_ARITY, "--%s: too many values", o->name);
+            SL_CHECK(t, o->arity <= SL_OPTION_TEXTS_COUNT, "--%s: too many values", o->name);
             SL_CHECK(t, o->group && *o->group, "--%s stands under no heading", o->name);
             for (int k = 0; k + 1 < i; k++) // a heading comes once
                 SL_CHECK(t,
-                         strcmp(o->group, info->options[k].group) != 0 ||
-                             strcmp(o->group, info->options[i - 1].group) == 0,
+                         strcmp(o->group, symlaw_command_option(info, k)->group) != 0 ||
+                             strcmp(o->group, symlaw_command_option(info, i - 1)->group) == 0,
                          "%s: --%s is not beside its group", info->name, o->name);
-            for (int k = 0; k < i; k++)
-                SL_CHECK(t, strcmp(o->name, info->options[k].name) != 0, "--%s twice", o->name);
+            for (int k = 0; k < info->n_options; k++) {
+                const symlaw_option_info *other = symlaw_command_option(info, k);
+                SL_CHECK(t, k == i || strcmp(o->name, other->name) != 0, "--%s twice", o->name);
+                SL_CHECK(t, !o->alias || strcmp(o->alias, other->name) != 0, "--%s is an alias",
+                         o->alias);
+                SL_CHECK(t, k == i || !o->alias || !other->alias || strcmp(o->alias, other->alias),
+                         "--%s: one alias for two", o->alias);
+            }
         }
         assert_int_equal(found, SL_LEN(common));
-        if (info->positional) {
-            int bare = sl_commands__option_find(info, info->positional);
-            SL_CHECK(t, bare >= 0 && info->options[bare].arity == 1, "%s: %s", info->name,
-                     info->positional);
-        }
-        if (info->positional_next) {
-            int next = sl_commands__option_find(info, info->positional_next);
-            SL_CHECK(t, info->positional && next >= 0 && info->options[next].arity == 1, "%s: %s",
-                     info->name, info->positional_next);
-        }
+        assert_int_equal(info->size, sizeof *info);
+        assert_null(symlaw_command_option(info, -1));
+        assert_null(symlaw_command_option(info, info->n_options));
+        if (info->positional) SL_CHECK(t, takes_one(info, info->positional), "%s", info->name);
+        if (info->positional_next)
+            SL_CHECK(t, info->positional && takes_one(info, info->positional_next), "%s",
+                     info->name);
     }
 }
 
-/* Defaults are texts in the table; they must be fit values themselves. */
+/* Of the command of this name. */
+static sl_status read_options(const char *name, const sl_json *given) {
+    static sl_commands__command *const commands[] = {
+        &sl_commands__expressions, &sl_commands__pairs, &sl_commands__train,
+        &sl_commands__discover,    &sl_commands__eval,  &sl_commands__laws,
+        &sl_commands__study,       &sl_commands__info,  &sl_commands__bench
+    };
+    int i = 0;
+    while (strcmp(commands[i]->info.name, name) != 0) i++;
+    sl_commands__run run = { .command = commands[i] };
+    const sl_status st = sl_commands__run_options(&run, given);
+    sl_commands__run_options_clear(&run);
+    return st;
+}
+
+/* Defaults as texts are values that the option takes. */
 static void defaults_are_fit_values(void **state) {
     sl_fixture *t = *state;
     for (int c = 0; c < symlaw_command_count(); c++) {
         const symlaw_command_info *info = symlaw_command_get(c);
-        sl_commands__value values[128];
-        assert_true(info->n_options <= SL_LEN(values));
         for (int i = 0; i < info->n_options; i++) {
-            const symlaw_option_info *o = &info->options[i];
+            const symlaw_option_info *o = symlaw_command_option(info, i);
             if (!o->default_value) continue;
             bool quoted = o->type == SYMLAW_OPTION_TEXT || o->type == SYMLAW_OPTION_CHOICE;
             const char *q = quoted ? "\"" : "";
@@ -73,7 +102,7 @@ static void defaults_are_fit_values(void **state) {
             sl_json *j = NULL;
             snprintf(text, sizeof text, "{\"%s\":%s%s%s}", o->name, q, o->default_value, q);
             SL_MUST(t, sl_io_json_parse(&j, text, strlen(text)));
-            SL_MUST(t, sl_commands__options_read(values, info, j));
+            SL_MUST(t, read_options(info->name, j));
             sl_io_json_free(j);
         }
     }
@@ -81,9 +110,7 @@ static void defaults_are_fit_values(void **state) {
     sl_str s = { 0 };
     sl_universe_ops_print(&s, SL_UNIVERSE_ALL_OPS);
     const symlaw_command_info *info = symlaw_command_get(0);
-    int i = 0;
-    while (strcmp(info->options[i].name, "ops") != 0) i++;
-    assert_string_equal(info->options[i].default_value, sl_str_text(&s));
+    assert_string_equal(option_named(info, "ops")->default_value, sl_str_text(&s));
     sl_str_clear(&s);
 }
 
@@ -259,7 +286,7 @@ static void wrong_use_is_explained(void **state) {
         { "zzz", NULL, SL_EINVAL, "unknown command zzz" },
         { "expressions", "{", SL_EFORMAT, "JSON, line 1" },
         { "expressions", "{\"depht\":2}", SL_EINVAL, "did you mean --depth?" },
-        { "expressions", "{\"count\":true,\"find\":\"x1\"}", SL_EINVAL, "--count and --find" },
+        { "expressions", "{\"count\":true,\"find\":\"x1\"}", SL_EINVAL, "--count-only and --find" },
         { "expressions", "{\"canon\":\"x1\",\"same\":[\"a\",\"b\"]}", SL_EINVAL,
           "--canon and --same" },
         { "expressions", "{\"ops\":\"+,plus\"}", SL_EFORMAT, "plus" },

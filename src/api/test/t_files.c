@@ -39,7 +39,7 @@ static void every_file_says_what_it_is_for(void **state) {
     for (int c = 0; c < symlaw_command_count(); c++) {
         const symlaw_command_info *info = symlaw_command_get(c);
         for (int i = 0; i < info->n_options; i++) {
-            const symlaw_option_info *o = &info->options[i];
+            const symlaw_option_info *o = symlaw_command_option(info, i);
             SL_CHECK(t, is_file(o) == (o->use != SYMLAW_OPTION_NO_FILE), "%s --%s", info->name,
                      o->name);
             files += is_file(o);
@@ -84,7 +84,8 @@ static void no_output_is_another_file(void **state) {
         const symlaw_command_info *info = symlaw_command_get(c);
         for (int i = 0; i < info->n_options; i++) {
             for (int j = 0; j < info->n_options; j++) {
-                const symlaw_option_info *a = &info->options[i], *b = &info->options[j];
+                const symlaw_option_info *a = symlaw_command_option(info, i),
+                                         *b = symlaw_command_option(info, j);
                 if (i == j || a->type != SYMLAW_OPTION_FILE || b->type != SYMLAW_OPTION_FILE)
                     continue;
                 if (!is_written(a) && !is_written(b)) continue;

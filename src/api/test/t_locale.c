@@ -255,7 +255,7 @@ static void add_defaults(transcript *x) {
     for (int i = 0; i < symlaw_command_count(); i++) {
         const symlaw_command_info *c = symlaw_command_get(i);
         for (int k = 0; k < c->n_options; k++) {
-            const symlaw_option_info *o = &c->options[k];
+            const symlaw_option_info *o = symlaw_command_option(c, k);
             sl_str_add(&x->text, c->name);
             sl_str_add(&x->text, o->name);
             sl_str_add(&x->text, o->default_value ? o->default_value : "none");

@@ -18,12 +18,6 @@ static void print(sl_fixture *t, heard *h, const char *options) {
     sl_io_json_free(run(t, h, options));
 }
 
-static const symlaw_command_info *the_command(void) {
-    int i = 0;
-    while (strcmp(symlaw_command_get(i)->name, "pairs") != 0) i++;
-    return symlaw_command_get(i);
-}
-
 static int count_of(const char *text, const char *word) {
     int n = 0;
     for (const char *p = text; (p = strstr(p, word)); p += strlen(word)) n++;
@@ -34,31 +28,42 @@ static int lines_of(const heard *h) { return count_of(said(h), "\n"); }
 
 /* ---------------------------------------------------------------- options ------------------- */
 
-/* What the options say, as the modules get it. */
+/* What the options of the set and of pairs say, as the modules get it. */
+typedef struct both {
+    sl_commands__common common;
+    sl_commands__set_options set;
+    sl_pairs_options pairs;
+} both;
+
+static sl_commands__command of_both = {
+    .info = { .name = "both" },
+    .parts = { SL_COMMANDS__SET_PART(both, set), SL_COMMANDS__PAIRS_PART(both, pairs),
+               SL_COMMANDS__COMMON_PART },
+};
+
 static void read_options(sl_fixture *t, sl_universe_options *u, sl_pairs_options *p,
                          const char *text) {
-    sl_commands__value values[64];
-    const symlaw_command_info *info = the_command();
-    const sl_commands__run r = { .info = info, .values = values };
+    both o = { .set = { .depth = 0 } };
     sl_json *j = text ? parsed(t, text, strlen(text)) : NULL;
-    assert_true(info->n_options <= SL_LEN(values));
-    SL_MUST(t, sl_commands__options_read(values, info, j));
-    SL_MUST(t, sl_commands__universe_options(u, &r));
-    sl_commands__pairs_options(p, &r);
+    SL_MUST(t, sl_commands__options_read(&o, NULL, sl_commands__table(&of_both), j));
+    SL_MUST(t, sl_commands__universe_options(u, &o.set, o.common.seed));
+    *p = o.pairs;
+    p->seed = (uint64_t)o.common.seed;
     sl_io_json_free(j);
 }
 
 /* By fields and not by memcmp: there may be holes between them. */
 static bool equal(const sl_pairs_options *a, const sl_pairs_options *b) {
-#define X(field, ...) &&a->field == b->field
-    return a->seed == b->seed SL_PAIRS_TABLE(X);
-#undef X
+    bool same = a->seed == b->seed;
+    for (int i = 0; i < sl_pairs_table.n; i++)
+        same = same && sl_option_same(a, b, &sl_pairs_table.row[i]);
+    return same;
 }
 
 static void defaults_are_those_of_the_modules(void **state) {
     sl_fixture *t = *state;
     const sl_universe_options uo = SL_UNIVERSE_OPTIONS_INIT;
-    const sl_pairs_options po = SL_PAIRS_OPTIONS_INIT;
+    const sl_pairs_options po = sl_pairs_defaults();
     sl_universe_options u;
     sl_pairs_options p;
     read_options(t, &u, &p, NULL);
@@ -69,49 +74,46 @@ static void defaults_are_those_of_the_modules(void **state) {
 }
 
 /* A value of the row that is not its default, as JSON and as a number. */
-static double other_value(char json[64], symlaw_option_type type, double preset,
-                          const char *choices, double min, double max) {
-    if (type == SYMLAW_OPTION_CHOICE) {
-        const char *bar = strchr(choices, '|');
-        if (preset == 0)
-            snprintf(json, 64, "\"%.*s\"", (int)strcspn(bar + 1, "|"), bar + 1);
-        else
-            snprintf(json, 64, "\"%.*s\"", (int)(bar - choices), choices);
-        return preset == 0 ? 1 : 0;
+static double other_value(char json[64], const sl_option *o) {
+    char name[SL_OPTION_TEXT_MAX];
+    if (o->kind == SL_KIND_CHOICE) {
+        const int place = o->value == 0 ? 1 : 0;
+        snprintf(json, 64, "\"%s\"", sl_option_choice(name, o, place));
+        return place;
     }
-    double v = preset == min ? min + 1 : min;
-    SL_ASSERT(v != preset && v <= max);
+    double v = o->value == o->min ? o->min + 1 : o->min;
+    SL_ASSERT(v != o->value && v <= o->max);
     snprintf(json, 64, "%.17g", v);
     return v;
 }
 
 static void every_option_reaches_its_field(void **state) {
     sl_fixture *t = *state;
-    const sl_pairs_options init = SL_PAIRS_OPTIONS_INIT;
+    const sl_pairs_options init = sl_pairs_defaults();
     sl_universe_options u;
     sl_pairs_options p, wanted;
     char json[64], options[200];
-#define X(field, option, kind, value, text, choices, min, max, shown, help)                 \
-    do {                                                                                    \
-        double v = other_value(json, SYMLAW_OPTION_##kind, value, choices, min, max);       \
-        snprintf(options, sizeof options, "{\"%s\":%s}", option, json);                     \
-        read_options(t, &u, &p, options);                                                   \
-        SL_CHECK(t, (double)p.field == v, "%s: the field is %g", options, (double)p.field); \
-        wanted = p;                                                                         \
-        wanted.field = init.field;                                                          \
-        SL_CHECK(t, equal(&wanted, &init), "%s changes another field", options);            \
-    } while (0);
-    SL_PAIRS_TABLE(X)
-#undef X
+    for (int i = 0; i < sl_pairs_table.n; i++) {
+        const sl_option *o = &sl_pairs_table.row[i];
+        const double v = other_value(json, o);
+        snprintf(options, sizeof options, "{\"%s\":%s}", o->name, json);
+        read_options(t, &u, &p, options);
+        SL_CHECK(t, sl_option_number(&p, o) == v, "%s: the field is %g", options,
+                 sl_option_number(&p, o));
+        wanted = p;
+        sl_option_copy(&wanted, &init, o);
+        SL_CHECK(t, equal(&wanted, &init), "%s changes another field", options);
+    }
 
+    // by the former names of two of them
     read_options(t, &u, &p,
                  "{\"depth\":1,\"variables\":3,\"ops\":\"+,exp\",\"size\":7,\"withheld\":0.25,"
-                 "\"max-memory\":2.5,\"seed\":11}");
+                 "\"max-memory\":2.5,\"seed\":11,\"limit\":17}");
     assert_int_equal(u.depth, 1);
     assert_int_equal(u.variables, 3);
     assert_int_equal(u.ops, 1u << SL_OPERATOR_EXP | 1u << SL_OPERATOR_ADD);
     assert_int_equal(u.size, 7);
-    assert_true(u.withheld == 0.25);
+    assert_true(u.withheld == 0.25 && p.max_y == 17);
     assert_int_equal(u.max_memory, 2500000000);
     assert_int_equal(u.seed, 11);
     assert_int_equal(p.seed, 11);

@@ -1,5 +1,5 @@
-/* Checkpoints: what was saved comes back to the bit, damage is noticed and the older one used, and
- * no failure of a save costs an earlier checkpoint. */
+/* Checkpoints: saved values load to the bit, damage is detected and the older checkpoint used, and
+ * a failed save leaves earlier checkpoints intact. */
 #include "fixture/fixture.h"
 
 #include <dirent.h>
@@ -14,8 +14,8 @@
 
 /* ---------------------------------------------------------------- a run --------------------- */
 
-/* All that a checkpoint is made from and read into. The optimiser is filled by hand: whatever bits
- * it holds must come back, also such as no training makes. */
+/* The objects that a checkpoint is saved from and loaded into. The optimiser is filled by hand: any
+ * bits must be restored, also those that no training produces. */
 typedef struct run {
     sl_model *model;
     float *weights, *m, *v; // whole blocks
@@ -23,7 +23,7 @@ typedef struct run {
 } run;
 
 static sl_model_options small(void) {
-    sl_model_options o = SL_MODEL_OPTIONS_INIT;
+    sl_model_options o = sl_model_defaults();
     o.width = 24; // vectors do not fill their places: there are gaps
     o.layers = 1;
     o.decoder_layers = 2;
@@ -97,7 +97,7 @@ static bool same_bits(const run *a, const run *b) {
                0;
 }
 
-static sl_str config; // what config_with answered last
+static sl_str config; // last result of config_with
 
 /* The configuration of a model, as training writes it among other things. The member of this name,
  * if one is given, has this value instead, or is left out. */
@@ -105,20 +105,19 @@ static const char *config_with(const sl_model_options *o, const char *name, cons
     sl_str_clear(&config);
     sl_io_json_open(&config, NULL, '{');
     sl_io_json_add_text(&config, "seed", "something \"else\"");
-#define ADD_INT  sl_io_json_add_int
-#define ADD_REAL sl_io_json_add_real
-#define ADD(option, add, number)            \
-    if (!name || strcmp(name, option) != 0) \
-        add(&config, option, number);       \
-    else if (value)                         \
-        sl_str_addf(&config, ",\"%s\":%s", option, value);
-#define X(field, option, kind, ...) ADD(option, ADD_##kind, o->field)
-    SL_MODEL_TABLE(X)
-#undef X
-    ADD("variables", ADD_INT, o->columns - 1)
-#undef ADD
-#undef ADD_REAL
-#undef ADD_INT
+    const double variables = (double)(o->columns - 1);
+    for (int i = 0; i <= sl_model_table.n; i++) {
+        const sl_option *row = i < sl_model_table.n ? &sl_model_table.row[i] : NULL;
+        const char *option = row ? row->name : "variables";
+        const double number = row ? sl_option_number(o, row) : variables;
+        if (name && strcmp(name, option) == 0) {
+            if (value) sl_str_addf(&config, ",\"%s\":%s", option, value);
+        } else if (row && row->kind == SL_KIND_REAL) {
+            sl_io_json_add_real(&config, option, number);
+        } else {
+            sl_io_json_add_int(&config, option, (int64_t)number);
+        }
+    }
     sl_io_json_close(&config, '}');
     return sl_str_text(&config);
 }
@@ -204,7 +203,7 @@ static sl_status load(run *r, sl_ckpt_loaded *l) {
 
 /* ---------------------------------------------------------------- round trips --------------- */
 
-static void what_was_saved_comes_back_to_the_bit(void **state) {
+static void saved_values_load_to_the_bit(void **state) {
     sl_fixture *t = *state;
     const sl_model_options o = small();
     sl_ckpt_loaded l;
@@ -218,7 +217,7 @@ static void what_was_saved_comes_back_to_the_bit(void **state) {
     assert_string_equal(l.progress, "{\"loss\":[1,2]}");
     assert_string_equal(l.vocabulary, "vvv");
     assert_string_equal(l.universe, "uuu");
-    assert_string_equal(l.level, sl_nn_level());
+    assert_string_equal(l.level, sl_nn_isa());
     assert_string_equal(l.libraries, sl_nn_libraries());
     assert_null(l.warning);
     assert_int_equal(sl_ckpt_newest(folder()), 1200);
@@ -279,9 +278,8 @@ static void a_weights_file_is_a_model(void **state) {
     SL_MUST(t, save(&a, 7));
     copy("renamed", "model-00000007.safetensors");
     SL_MUST(t, sl_ckpt_open_model(&m, &weights, &l, in_folder("renamed")));
-#define X(field, ...) SL_CHECK(t, m->options.field == o.field, #field);
-    SL_MODEL_TABLE(X)
-#undef X
+    for (const sl_option *r = sl_model_table.row; r < sl_model_table.row + sl_model_table.n; r++)
+        SL_CHECK(t, sl_option_number(&m->options, r) == sl_option_number(&o, r), "%s", r->name);
     assert_int_equal(m->options.columns, 4);
     assert_int_equal(m->options.vocabulary, 30);
     assert_memory_equal(weights, a.weights, (size_t)m->block * sizeof *weights);
@@ -315,8 +313,8 @@ static void a_checkpoint_needs_few_texts(void **state) {
     drop(&b);
 }
 
-/* What both files say of where they come from. */
-static void the_metadata_say_who_wrote_it(void **state) {
+/* Provenance in the metadata of both files. */
+static void metadata_hold_provenance(void **state) {
     sl_fixture *t = *state;
     static const char *const names[] = { "model-00000003.safetensors",
                                          "state-00000003.safetensors" };
@@ -332,13 +330,13 @@ static void the_metadata_say_who_wrote_it(void **state) {
         assert_string_equal(sl_ckpt_st_metadata(f, "revision"), sl_ckpt_revision());
         assert_string_equal(sl_ckpt_st_metadata(f, "kind"), i ? "state" : "model");
         assert_string_equal(sl_ckpt_st_metadata(f, "step"), "3");
-        for (int k = 0; k < sl_ckpt_st_count(f); k++) { // whoever maps it finds all numbers aligned
+        for (int k = 0; k < sl_ckpt_st_count(f); k++) { // all numbers are aligned in a mapped file
             const sl_st_tensor *s = sl_ckpt_st_at(f, k);
             SL_CHECK(t, s->begin % (s->dtype == SL_F32 ? 4 : 8) == 0, "%s", s->name);
         }
         sl_ckpt_st_close(f);
     }
-    assert_true(sl_ckpt_revision()[0] != 0); // "unknown" where git does not know
+    assert_true(sl_ckpt_revision()[0] != 0); // "unknown" without git
     drop(&a);
 }
 
@@ -481,7 +479,7 @@ static void make_folder(const run *other) {
     assert_int_equal(mkdir(in_folder(NEWEST_MODEL), 0700), 0);
 }
 
-static void a_damaged_one_is_passed_over(void **state) {
+static void a_damaged_checkpoint_is_skipped(void **state) {
     sl_fixture *t = *state;
     static const damage list[] = {
         { "a bit of the model", "model-00000020.safetensors: damaged: the data", flip_model },
@@ -526,8 +524,8 @@ static void a_damaged_one_is_passed_over(void **state) {
     drop(&got);
 }
 
-/* Whatever happens to some bytes of one file: what is loaded is one of the two, whole. */
-static void no_damage_goes_unnoticed(void **state) {
+/* After any change of some bytes of one file, one of the two checkpoints is loaded completely. */
+static void damage_is_always_detected(void **state) {
     sl_fixture *t = *state;
     const sl_model_options o = small();
     run a = make(t, &o, &t->rng), b = make(t, &o, &t->rng), got = make(t, &o, NULL);
@@ -686,8 +684,9 @@ static void a_state_has_all_its_tensors(void **state) {
     drop(&b);
 }
 
-/* Both files of a checkpoint that is there, with the numbers of r, which nobody looks at. */
-static void write_blindly(sl_fixture *t, const run *r, int64_t step) {
+/* Both files of an existing checkpoint, with the numbers of r, without the checks of sl_ckpt_save.
+ */
+static void write_unchecked(sl_fixture *t, const run *r, int64_t step) {
     char name[40], hash[33] = "";
     for (int k = 0; k < 2; k++) {
         sl_st_file *f = NULL;
@@ -777,7 +776,7 @@ static void what_a_configuration_lacks_has_its_default(void **state) {
     sl_fixture *t = *state;
     static const char *const lacking[] = { "dropout", "attention-dropout", "norm-eps",
                                            "init-scale" };
-    const sl_model_options o = small(), preset = SL_MODEL_OPTIONS_INIT;
+    const sl_model_options o = small(), preset = sl_model_defaults();
     run a = make(t, &o, &t->rng);
     empty_folder();
     for (int i = 0; i < SL_LEN(lacking); i++) {
@@ -814,25 +813,23 @@ static void what_a_configuration_lacks_has_its_default(void **state) {
 /* Of rows for one option, the one with the lowest last format that is not below the asked one. */
 static void older_defaults_hold_up_to_their_format(void **state) {
     (void)state;
-    static const sl_ckpt_older rows[] = { { "lr", 5, 5e-4, "5e-4" },
-                                          { "clip", 2, 1, "1" },
-                                          { "lr", 2, 2e-4, "2e-4" },
-                                          { .option = NULL } };
+    static const sl_ckpt_older rows[] = {
+        { "lr", 5, 5e-4 }, { "clip", 2, 1 }, { "lr", 2, 2e-4 }, { .option = NULL }
+    };
     static const struct {
         const char *option;
         int format;
-        const char *text; // NULL: today's
-    } want[] = { { "lr", 1, "2e-4" }, { "lr", 2, "2e-4" }, { "lr", 3, "5e-4" }, { "lr", 5, "5e-4" },
-                 { "lr", 6, NULL },   { "clip", 1, "1" },  { "clip", 3, NULL }, { "l", 1, NULL } };
+        double value; // 0: today's
+    } want[] = { { "lr", 1, 2e-4 }, { "lr", 2, 2e-4 }, { "lr", 3, 5e-4 }, { "lr", 5, 5e-4 },
+                 { "lr", 6, 0 },    { "clip", 1, 1 },  { "clip", 3, 0 },  { "l", 1, 0 } };
     for (int i = 0; i < SL_LEN(want); i++) {
         const sl_ckpt_older *got = sl_ckpt__older_find(rows, want[i].option, want[i].format);
-        assert_true(!got == !want[i].text);
-        if (got) assert_string_equal(got->text, want[i].text);
+        assert_true(got ? got->value == want[i].value : want[i].value == 0);
     }
     assert_null(sl_ckpt_older_default("lr", SL_CKPT_CONFIG_FORMAT)); // today's are in the tables
 }
 
-/* ---------------------------------------------------------------- numbers that are none ----- */
+/* ---------------------------------------------------------------- NaN and infinity ---------- */
 
 static void numbers_that_are_not_finite_are_damage(void **state) {
     sl_fixture *t = *state;
@@ -860,7 +857,7 @@ static void numbers_that_are_not_finite_are_damage(void **state) {
         assert_int_equal(sl_ckpt_newest(folder()), 20);
 
         // written by other means it is not loaded
-        write_blindly(t, &b, 20);
+        write_unchecked(t, &b, 20);
         refill(&got, NULL);
         SL_MUST(t, load(&got, &l));
         SL_CHECK(t, l.step == 10 && same_bits(&got, &a), "%s: step %lld", name, (long long)l.step);
@@ -891,7 +888,7 @@ static void other_files_are_no_models(void **state) {
     flip("model-00000001.safetensors", -1, 0);
     not_a_model(t, "model-00000001.safetensors", "damaged");
 
-    // of ours, but without weights; of somebody else, with metadata of their own
+    // a checkpoint file without weights; a file of another program with its own metadata
     const sl_st_text text[] = { { "kind", "model" },         { "step", "1" },
                                 { "config", config_of(&a) }, { "vocabulary", "" },
                                 { "universe", "" },          { "level", "" },
@@ -915,7 +912,7 @@ static void other_files_are_no_models(void **state) {
 /* ---------------------------------------------------------------- failing saves ------------- */
 
 /* Whichever write fails: the older checkpoints load, and nothing half-done stays. */
-static void a_full_disk_costs_no_checkpoint(void **state) {
+static void a_full_disk_leaves_older_checkpoints(void **state) {
     sl_fixture *t = *state;
     const sl_model_options o = small();
     run a = make(t, &o, &t->rng), b = make(t, &o, &t->rng), c = make(t, &o, &t->rng);
@@ -1033,15 +1030,15 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(what_was_saved_comes_back_to_the_bit),
+        SL_TEST(saved_values_load_to_the_bit),
         SL_TEST(a_rank_reads_its_share),
         SL_TEST(a_weights_file_is_a_model),
         SL_TEST(a_checkpoint_needs_few_texts),
-        SL_TEST(the_metadata_say_who_wrote_it),
+        SL_TEST(metadata_hold_provenance),
         SL_TEST(the_last_two_are_kept),
         SL_TEST(what_was_just_saved_stays),
-        SL_TEST(a_damaged_one_is_passed_over),
-        SL_TEST(no_damage_goes_unnoticed),
+        SL_TEST(a_damaged_checkpoint_is_skipped),
+        SL_TEST(damage_is_always_detected),
         SL_TEST(without_a_whole_one_the_newest_is_named),
         SL_TEST(a_checkpoint_of_another_model_is_refused),
         SL_TEST(a_state_has_all_its_tensors),
@@ -1050,7 +1047,7 @@ int main(void) {
         SL_TEST(older_defaults_hold_up_to_their_format),
         SL_TEST(numbers_that_are_not_finite_are_damage),
         SL_TEST(other_files_are_no_models),
-        SL_TEST(a_full_disk_costs_no_checkpoint),
+        SL_TEST(a_full_disk_leaves_older_checkpoints),
         SL_TEST(a_checkpoint_is_there_before_it_is_synced),
         SL_TEST(a_missing_folder_is_named),
         SL_TEST(each_allocation_may_fail),

@@ -1,5 +1,5 @@
-/* Files of tensors: ours come back to the bit, those of Python's safetensors are read, and whatever
- * else a file may be is refused with the reason. */
+/* Files of tensors: ours load to the bit, those of Python's safetensors are read, and any other
+ * file is refused with the reason. */
 #include "fixture/fixture.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 /* ---------------------------------------------------------------- helpers ------------------- */
 
-/* Files by plain means: what judges the writer does not come from it. */
+/* Files by the C library, independent of the code under test. */
 static void put(const char *path, const void *bytes, size_t n) {
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
@@ -180,7 +180,7 @@ static void any_tensors_read_back(void **state) {
     sl_free(back);
 }
 
-/* Python's safetensors sorts tensors its own way and knows nothing of hashes. */
+/* Python's safetensors sorts tensors in another order and writes no hashes. */
 static void a_file_of_python_is_read(void **state) {
     sl_fixture *t = *state;
     sl_st_file *f = NULL;
@@ -286,7 +286,7 @@ static void bad_headers_are_refused_with_the_reason(void **state) {
 }
 
 /* The first 8 bytes, and things that are no files of tensors at all. */
-static void what_is_no_file_of_tensors_is_refused(void **state) {
+static void files_that_are_no_safetensors_are_refused(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("bytes");
     sl_st_file *f = NULL;
@@ -410,7 +410,7 @@ static void a_file_cut_while_it_is_read_is_noticed(void **state) {
 
 /* ---------------------------------------------------------------- writing fails ------------- */
 
-static void what_json_cannot_carry_is_refused(void **state) {
+static void texts_that_json_cannot_hold_are_refused(void **state) {
     sl_fixture *t = *state;
     static const sl_st_text bad[] = { { "path", "caf\xe9" }, { "\xc0\x80", "x" } };
     static const sl_st_tensor odd = { .name = "\xed\xa0\x80", .dtype = SL_I64, .data = &count };
@@ -477,12 +477,12 @@ int main(void) {
         SL_TEST(any_tensors_read_back),
         SL_TEST(a_file_of_python_is_read),
         SL_TEST(bad_headers_are_refused_with_the_reason),
-        SL_TEST(what_is_no_file_of_tensors_is_refused),
+        SL_TEST(files_that_are_no_safetensors_are_refused),
         SL_TEST(a_flipped_bit_in_the_header_is_noticed),
         SL_TEST(a_flipped_bit_in_the_data_is_damage),
         SL_TEST(a_file_of_another_length_is_refused),
         SL_TEST(a_file_cut_while_it_is_read_is_noticed),
-        SL_TEST(what_json_cannot_carry_is_refused),
+        SL_TEST(texts_that_json_cannot_hold_are_refused),
         SL_TEST(a_full_disk_leaves_the_old_file),
         SL_TEST(each_allocation_may_fail),
     };

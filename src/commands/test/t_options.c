@@ -1,79 +1,127 @@
 /* Options against a table made for the purpose, with one of each kind. */
+#include <math.h>
 #include <string.h>
 
 #include "commands/commands.h"
 #include "fixture/fixture.h"
 #include "io/io_test.h"
 
-#define OPTIONS(X)                                                                \
-    X(DEPTH, "depth", INT, 1, "N", "3", NULL, 0, 4, "h")                          \
-    X(PART, "part", REAL, 1, "P", "0.5", NULL, 0, 1, "h")                         \
-    X(TITLE, "title", TEXT, 1, "T", NULL, NULL, 0, 0, "h")                        \
-    X(FORMAT, "format", CHOICE, 1, "F", "infix", "infix|latex|prefix", 0, 0, "h") \
-    X(PAIR, "pair", TEXTS, 2, "A B", NULL, NULL, 0, 0, "h")                       \
-    X(OUT, "out", FILE_OUT, 1, "FILE", NULL, NULL, 0, 0, "h")                     \
-    SL_COMMANDS__COMMON(X)
+typedef struct options {
+    sl_commands__common common;
+    int64_t depth;
+    double part;
+    const char *title, *out;
+    int format;
+    const char *pair[SL_OPTION_TEXTS_COUNT];
+    int64_t limit; // no default
+} options;
 
-#define X(id, ...) OPT_##id,
-enum { OPTIONS(X) N_OPTIONS };
-#undef X
+#define ROW(field, option, ...) SL_OPTION(options, field, option, .help = "h", __VA_ARGS__)
 
-static const symlaw_option_info options[] = { OPTIONS(SL_COMMANDS__OPTION) };
-static const symlaw_command_info info = {
-    .name = "try", .summary = "s", .help = "h", .options = options, .n_options = N_OPTIONS
+static const sl_option rows[] = {
+    ROW(depth, "depth", .value = 3, .max = 4, .shown = "N"),
+    ROW(part, "part", .alias = "fraction", .value = 0.5, .max = 1, .shown = "P"),
+    ROW(title, "title", .shown = "T"),
+    ROW(format, "format", .value = 0, .choices = "infix|latex|prefix", .shown = "F"),
+    ROW(pair, "pair", .shown = "A B"),
+    ROW(out, "out", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE"),
+    ROW(limit, "limit", .alias = "depth", .value = NAN, .max = 9, .shown = "N"),
+};
+static const sl_option_table own = { rows, SL_LEN(rows) };
+static sl_commands__command command = {
+    .info = { .name = "try", .summary = "s", .help = "h" },
+    .size = sizeof(options),
+    .parts = { { &own, 0, "options", NULL }, SL_COMMANDS__COMMON_PART },
 };
 
-static sl_status read_text(sl_commands__value *values, sl_json **json, const char *text) {
+static sl_status read_text(options *o, bool *by_caller, sl_json **json, const char *text) {
     SL_TRY(sl_io_json_parse(json, text, strlen(text)));
-    return sl_commands__options_read(values, &info, *json);
+    return sl_commands__options_read(o, by_caller, sl_commands__table(&command), *json);
 }
 
 static void what_is_not_given_has_its_default(void **state) {
     sl_fixture *t = *state;
-    sl_commands__value v[N_OPTIONS];
-    SL_MUST(t, sl_commands__options_read(v, &info, NULL));
-    assert_int_equal(v[OPT_DEPTH].whole, 3);
-    assert_true(v[OPT_PART].real == 0.5);
-    assert_string_equal(v[OPT_FORMAT].text[0], "infix");
-    assert_false(v[OPT_TITLE].given);
-    assert_false(v[OPT_JSON].flag);
-    assert_null(v[OPT_OUT].text[0]);
+    options o;
+    memset(&o, 0x5a, sizeof o);
+    SL_MUST(t, sl_commands__options_read(&o, NULL, sl_commands__table(&command), NULL));
+    assert_int_equal(o.depth, 3);
+    assert_true(o.part == 0.5);
+    assert_int_equal(o.format, 0);
+    assert_null(o.title);
+    assert_false(o.common.json);
+    assert_null(o.out);
+    assert_null(o.pair[0]);
+    assert_true(o.limit == SL_NONE);
+}
+
+/* A former name is read, unless another option has it now, and is not offered. */
+static void former_names_are_read(void **state) {
+    sl_fixture *t = *state;
+    options o;
+    sl_json *j = NULL;
+    const sl_option_table *table = sl_commands__table(&command);
+    SL_MUST(t, read_text(&o, NULL, &j, "{\"fraction\":0.25,\"depth\":1}"));
+    assert_true(o.part == 0.25 && o.depth == 1 && o.limit == SL_NONE);
+    assert_null(sl_option_get(table, "limit")->alias);
+    assert_string_equal(command.option[1].alias, "fraction");
+    sl_io_json_free(j);
+    assert_int_equal(read_text(&o, NULL, &j, "{\"fractio\":1}"), SL_EINVAL);
+    assert_string_equal(sl_last_error(), "unknown option --fractio");
+    sl_io_json_free(j);
+}
+
+/* Of a field that no row describes nothing can be asked. */
+static void rows_are_found_by_their_field(void **state) {
+    sl_fixture *t = *state;
+    sl_json *j = NULL;
+    sl_commands__run run = { .command = &command };
+    SL_MUST(t, sl_io_json_parse(&j, "{\"part\":0.5}", 12));
+    SL_MUST(t, sl_commands__run_options(&run, j));
+    const options *o = run.options;
+    assert_string_equal(sl_commands__row(&run, &o->part)->name, "part");
+    assert_true(*sl_commands__by_caller(&run, &o->part)); // though it is the default
+    assert_false(*sl_commands__by_caller(&run, &o->depth));
+    sl_commands__run_options_clear(&run);
+    sl_io_json_free(j);
 }
 
 /* What infer/ takes for what a configuration lacks is what the table of pairs/ says, which it does
  * not see. */
 static void defaults_stand_in_one_place(void **state) {
     (void)state;
-    const sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    const sl_pairs_options o = sl_pairs_defaults();
     assert_int_equal(o.points, SL_INFER_POINTS);
     assert_true(o.drop_column == SL_INFER_DROP_COLUMN);
 }
 
 static void what_is_given_counts(void **state) {
     sl_fixture *t = *state;
-    sl_commands__value v[N_OPTIONS];
+    options o;
+    bool by_caller[SL_COMMANDS__MAX_OPTIONS];
     sl_json *j = NULL;
     SL_MUST(t,
-            read_text(v, &j,
+            read_text(&o, by_caller, &j,
                       "{\"out\":null,\"depth\":1e0,\"part\":1,\"title\":\"\",\"format\":\"latex\","
                       "\"pair\":[\"a\",\"b\"],\"json\":true,\"seed\":9007199254740991}"));
-    assert_int_equal(v[OPT_DEPTH].whole, 1);
-    assert_true(v[OPT_PART].real == 1.0);
-    assert_string_equal(v[OPT_TITLE].text[0], "");
-    assert_true(v[OPT_TITLE].given);
-    assert_string_equal(v[OPT_PAIR].text[1], "b");
-    assert_true(v[OPT_JSON].flag);
-    assert_int_equal(v[OPT_SEED].whole, 9007199254740991);
-    assert_false(v[OPT_OUT].given); // null is as if it were not there
-    assert_int_equal(v[OPT_THREADS].whole, 0);
+    assert_int_equal(o.depth, 1);
+    assert_true(o.part == 1.0);
+    assert_string_equal(o.title, "");
+    assert_int_equal(o.format, 1);
+    assert_string_equal(o.pair[1], "b");
+    assert_true(o.common.json);
+    assert_int_equal(o.common.seed, 9007199254740991);
+    assert_null(o.out); // null is as if it were not there
+    assert_true(by_caller[0] && !by_caller[5]);
+    assert_int_equal(o.common.threads, 0);
 
     // and all of it is recorded, defaults included
     sl_str s = { 0 };
-    sl_commands__options_write(&s, &info, v);
-    assert_string_equal(sl_str_text(&s),
-                        "\"depth\":1,\"part\":1.0,\"title\":\"\",\"format\":\"latex\","
-                        "\"pair\":[\"a\",\"b\"],\"out\":null,\"json\":true,\"quiet\":false,"
-                        "\"seed\":9007199254740991,\"threads\":0");
+    sl_commands__options_write(&s, &o, sl_commands__table(&command));
+    assert_string_equal(
+        sl_str_text(&s),
+        "\"depth\":1,\"part\":1.0,\"title\":\"\",\"format\":\"latex\","
+        "\"pair\":[\"a\",\"b\"],\"out\":null,\"limit\":null,\"json\":true,\"quiet\":false,"
+        "\"seed\":9007199254740991,\"threads\":0");
     sl_str_clear(&s);
     sl_io_json_free(j);
 }
@@ -111,9 +159,9 @@ static void what_is_wrong_is_named(void **state) {
         { "{\"json\":1}", "--json must be true or false, not 1" },
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
-        sl_commands__value v[N_OPTIONS];
+        options o;
         sl_json *j = NULL;
-        sl_status st = read_text(v, &j, cases[i].json);
+        sl_status st = read_text(&o, NULL, &j, cases[i].json);
         SL_CHECK(t, st == SL_EINVAL, "%s is \"%s\"", cases[i].json, sl_status_text(st));
         SL_CHECK(t, strcmp(sl_last_error(), cases[i].message) == 0, "%s says\n%s\nnot\n%s",
                  cases[i].json, sl_last_error(), cases[i].message);
@@ -124,6 +172,8 @@ static void what_is_wrong_is_named(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(what_is_not_given_has_its_default),
+        SL_TEST(former_names_are_read),
+        SL_TEST(rows_are_found_by_their_field),
         SL_TEST(defaults_stand_in_one_place),
         SL_TEST(what_is_given_counts),
         SL_TEST(what_is_wrong_is_named),

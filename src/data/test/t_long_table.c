@@ -48,16 +48,18 @@ static void ten_million_rows_are_sampled(void **state) {
     const int64_t peak = sl_mem_peak() - before;
     close(ends[0]);
     waitpid(child, NULL, 0);
-    assert_true(a.read == ROWS && a.rows == KEPT && a.missing == ROWS / GAP && a.infinite == 0);
+    assert_true(a.read == ROWS && a.data.rows == KEPT && a.missing == ROWS / GAP &&
+                a.infinite == 0);
     assert_int_equal(a.repeated, 0);
     SL_CHECK(t, peak < 16000000, "%lld bytes", (long long)peak);
 
     double *u = sl_malloc(KEPT, sizeof *u);
     assert_non_null(u);
     for (int i = 0; i < KEPT; i++) {
-        const double v = a.x[0][i];
-        SL_CHECK(t, a.x[1][i] == fmod(v, 997) && a.y[i] == v + fmod(v, 997), "a row of pieces");
-        SL_CHECK(t, i == 0 || a.x[0][i - 1] < v, "not in order");
+        const double v = a.data.x[0][i];
+        SL_CHECK(t, a.data.x[1][i] == fmod(v, 997) && a.data.y[i] == v + fmod(v, 997),
+                 "a row of pieces");
+        SL_CHECK(t, i == 0 || a.data.x[0][i - 1] < v, "not in order");
         u[i] = v / ROWS;
     }
     const double p = sl_num_ks_uniform(u, KEPT);

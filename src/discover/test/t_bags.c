@@ -11,8 +11,8 @@ enum { ROWS = 40, POINTS = 16 };
 static void show(sl_fixture *t, sl_discover__rows *rows, sl_discover__bag **bags, int *n,
                  const double *x, int scale) {
     double y[ROWS];
-    const sl_problem p = { .inputs = 1, .rows = ROWS, .x = &x, .y = y };
-    sl_discover_options o = SL_DISCOVER_OPTIONS_INIT;
+    const sl_dataset p = sl_data_view(&x, 1, y, ROWS);
+    sl_discover_options o = sl_discover_defaults();
     o.scale = scale;
     for (int i = 0; i < ROWS; i++) y[i] = i;
     SL_MUST(t, sl_discover__rows_make(rows, &t->arena, &p, &o));
@@ -36,11 +36,11 @@ static void inputs_of_any_size_become_unit(void **state) {
                 x[i] = sizes[k] * (kind == 0 ? u : kind == 1 ? 0.5 + u / 2 : u < 0.2 ? 1 : -1);
             }
             show(t, &rows, &bags, &n, x, SL_SCALE_UNIT);
-            SL_CHECK(t, isfinite(rows.mean[0]) && isfinite(rows.deviation[0]),
-                     "size %g, kind %d: mean %g, deviation %g", sizes[k], kind, rows.mean[0],
-                     rows.deviation[0]);
+            SL_CHECK(t, isfinite(rows.standard.mean[0]) && isfinite(rows.standard.deviation[0]),
+                     "size %g, kind %d: mean %g, deviation %g", sizes[k], kind,
+                     rows.standard.mean[0], rows.standard.deviation[0]);
             for (int b = 0; b < n; b++)
-                for (int i = 0; i < bags[b].data.points; i++)
+                for (int i = 0; i < bags[b].data.rows; i++)
                     SL_CHECK(t, fabs(bags[b].data.x[0][i]) < 10, "size %g, kind %d shows %g",
                              sizes[k], kind, bags[b].data.x[0][i]);
         }
@@ -61,9 +61,10 @@ static void bags_share_rows_and_samples(void **state) {
         assert_int_equal(bags[b].first, samples);
         samples += bags[b].count;
         units += bags[b].unit;
-        for (int i = 0; i < bags[b].data.points; i++) {
+        for (int i = 0; i < bags[b].data.rows; i++) {
             const double is = x[(int)bags[b].data.y[i]]; // y is the row's number
-            const double want = bags[b].unit ? (is - rows.mean[0]) / rows.deviation[0] : is;
+            const double want =
+                bags[b].unit ? (is - rows.standard.mean[0]) / rows.standard.deviation[0] : is;
             assert_true(fabs(bags[b].data.x[0][i] - want) <= 1e-12 * fabs(want));
         }
     }

@@ -11,7 +11,7 @@ enum { ROWS = 20 };
 typedef struct bench {
     double x[3][ROWS], y[ROWS];
     const double *columns[3];
-    sl_problem p;
+    sl_dataset p;
     sl_discovery d;
     sl_discover_options o;
     sl_discover__pool pool;
@@ -19,13 +19,13 @@ typedef struct bench {
 } bench;
 
 static void set_up(sl_fixture *t, bench *b) {
-    *b = (bench){ .o = SL_DISCOVER_OPTIONS_INIT };
+    *b = (bench){ .o = sl_discover_defaults() };
     for (int c = 0; c < 3; c++) {
         b->columns[c] = b->x[c];
         for (int i = 0; i < ROWS; i++) b->x[c][i] = sl_rng_range(&t->rng, 1, 5);
     }
     for (int i = 0; i < ROWS; i++) b->y[i] = 2.5 * b->x[0][i] * sqrt(b->x[0][i]);
-    b->p = (sl_problem){ .inputs = 3, .rows = ROWS, .x = b->columns, .y = b->y };
+    b->p = sl_data_view(b->columns, 3, b->y, ROWS);
     b->pool =
         (sl_discover__pool){ .arena = &b->d.arena, .o = &b->o, .cost = &b->d.cost, .workers = 1 };
     b->pool.scratch = &b->scratch;

@@ -65,8 +65,8 @@ static void the_fewest_bits_come_first(void **state) {
 
 static void each_command_has_its_rule(void **state) {
     (void)state;
-    const sl_discover_options people = SL_DISCOVER_OPTIONS_INIT;
-    const sl_discover_options paper = SL_DISCOVER_PAPER_OPTIONS_INIT;
+    const sl_discover_options people = sl_discover_defaults();
+    const sl_discover_options paper = sl_discover_paper_defaults();
     assert_int_equal(people.rank, SL_RANK_BITS);
     assert_int_equal(paper.rank, SL_RANK_R2);
 }

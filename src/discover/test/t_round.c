@@ -15,7 +15,7 @@ typedef struct made {
     double x[ROWS], y[ROWS];
     bool fitted[ROWS];
     const double *columns[1];
-    sl_problem p;
+    sl_dataset p;
     double value[3], error[3];
     sl_candidate c;
     sl_discovery d;
@@ -25,7 +25,7 @@ static void make(made *m, sl_fixture *t, int64_t rows, const char *text, const d
                  const double *error) {
     *m = (made){ .t = t };
     m->columns[0] = m->x;
-    m->p = (sl_problem){ .inputs = 1, .rows = rows, .x = m->columns, .y = m->y };
+    m->p = sl_data_view(m->columns, 1, m->y, rows);
     m->d = (sl_discovery){ .candidate = &m->c, .count = 1, .ranked = 1, .rows_fit = rows };
     sl_text_error wrong;
     SL_MUST(

@@ -13,12 +13,12 @@ typedef struct bench {
     sl_infer *model;
     double x1[ROWS], x2[ROWS], y[ROWS];
     const double *x[2];
-    sl_problem p;
+    sl_dataset p;
     sl_discover_options o;
 } bench;
 
 static void set_up(sl_fixture *t, bench *b) {
-    sl_model_options m = SL_MODEL_OPTIONS_INIT;
+    sl_model_options m = sl_model_defaults();
     m.width = 16;
     m.layers = m.decoder_layers = 1;
     m.heads = 2;
@@ -31,8 +31,8 @@ static void set_up(sl_fixture *t, bench *b) {
     }
     b->x[0] = b->x1;
     b->x[1] = b->x2;
-    b->p = (sl_problem){ .inputs = 2, .rows = ROWS, .x = b->x, .y = b->y };
-    b->o = (sl_discover_options)SL_DISCOVER_OPTIONS_INIT;
+    b->p = sl_data_view(b->x, 2, b->y, ROWS);
+    b->o = sl_discover_defaults();
     b->o.search = SL_DISCOVER_MODEL;
     b->o.rank = SL_RANK_SIMPLE;
     b->o.samples = 60;
@@ -102,7 +102,7 @@ static bool close_number(double a, double b) {
 }
 
 /* R2 of a candidate on some rows by plain sums. */
-static double plain_r2(sl_fixture *t, const sl_candidate *c, const sl_problem *p) {
+static double plain_r2(sl_fixture *t, const sl_candidate *c, const sl_dataset *p) {
     double *y = sl_arena_alloc(&t->arena, (size_t)p->rows * sizeof *y), mean = 0, sse = 0, sst = 0;
     assert_non_null(y);
     SL_MUST(t, sl_discover_candidate_eval(y, &t->arena, c, p));
@@ -270,8 +270,8 @@ static void scaled_inputs_are_scaled_back(void **state) {
     double u1[ROWS], u2[ROWS], want[ROWS], got[ROWS];
     const double *u[2] = { u1, u2 };
     for (int i = 0; i < ROWS; i++) {
-        u1[i] = (b.x1[i] - rows.mean[0]) / rows.deviation[0];
-        u2[i] = (b.x2[i] - rows.mean[1]) / rows.deviation[1];
+        u1[i] = (b.x1[i] - rows.standard.mean[0]) / rows.standard.deviation[0];
+        u2[i] = (b.x2[i] - rows.standard.mean[1]) / rows.standard.deviation[1];
     }
     assert_true(fabs(sl_num_mean(u1, ROWS)) < 1e-12 && fabs(sl_num_variance(u2, ROWS) - 1) < 0.03);
     int checked = 0;
@@ -440,8 +440,7 @@ static void a_model_is_shown_what_it_takes(void **state) {
     for (int c = 0; c < 3; c++)
         for (int i = 0; i < ROWS; i++) other[c][i] = sl_rng_uniform(&t->rng);
     for (int i = 0; i < ROWS; i++) b.y[i] = b.x1[i] * exp(b.x2[i]);
-    b.p.x = five;
-    b.p.inputs = 5;
+    b.p = sl_data_view(five, 5, b.y, ROWS);
     b.o.search = SL_DISCOVER_BOTH;
     b.o.rank = SL_RANK_BITS;
     b.o.effort = SL_EFFORT_LOW;

@@ -73,14 +73,13 @@ static sl_status one(tally *t, const sl_pair *pair, const sl_node *skeleton, con
     sl_rng rng;
     sl_rng_init(&rng, seed, 0xb43f, (uint64_t)pair->index);
     for (int k = 0; k < n; k++) start[k] = truth[k] * sl_rng_range(&rng, 0.5, 1.5);
-    const sl_problem p = {
-        .inputs = pair->columns, .rows = pair->points, .x = pair->x, .y = pair->y
-    };
+    const sl_dataset p =
+        sl_data_view(pair->data.x, pair->data.inputs, pair->data.y, pair->data.rows);
     const sl_refine_options o = {
         .evaluations = 200, .restarts = 8, .seed = seed, .stream = (uint64_t)pair->index
     };
-    double *y = sl_arena_alloc(a, (size_t)pair->points * sizeof *y);
-    if (!y) return sl_fail_memory((size_t)pair->points, sizeof *y, "values");
+    double *y = sl_arena_alloc(a, (size_t)pair->data.rows * sizeof *y);
+    if (!y) return sl_fail_memory((size_t)pair->data.rows, sizeof *y, "values");
     SL_TRY(sl_expr_eval(y, a, skeleton, p.x, p.rows, start));
     before = sl_num_r2(y, p.y, p.rows);
 
@@ -113,7 +112,7 @@ static sl_status bench(int pairs, uint64_t seed) {
     sl_arena a = { 0 };
     tally t[KIND_COUNT] = { 0 };
     sl_universe_options uo = SL_UNIVERSE_OPTIONS_INIT;
-    sl_pairs_options po = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options po = sl_pairs_defaults();
     po.test_size = 3 * (int64_t)pairs; // more than a third has constants
     SL_GO(sl_par_pool_new(&pool, sl_par_cores()));
     SL_GO(sl_universe_new(&u, pool, &uo, NULL));

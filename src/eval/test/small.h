@@ -29,7 +29,7 @@ static inline const char *text_of(const sl_node *e) {
 static inline sl_eval_problem problem_of(sl_fixture *t, const sl_node *truth, double lo, double hi,
                                          int64_t rows, int64_t fresh) {
     sl_eval_problem p = { .id = "p", .truth = truth, .depth = -1, .constants = -1 };
-    sl_eval__box box = { 2, { lo, lo }, { hi, hi } };
+    sl_eval__box box = { .inputs = 2, .lo = { lo, lo }, .hi = { hi, hi } };
     SL_MUST(t, sl_eval__draw(&p.data, &t->arena, truth, &box, rows, &t->rng));
     SL_MUST(t, sl_eval__draw(&p.fresh, &t->arena, truth, &box, fresh, &t->rng));
     return p;

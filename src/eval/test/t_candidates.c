@@ -13,7 +13,7 @@ static sl_universe *universe(sl_fixture *t) {
 
 static sl_pairs *pairs_over(sl_fixture *t, const sl_universe *u, double drop_column) {
     sl_pairs *pairs;
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 8;
     o.drop_column = drop_column;
     SL_MUST(t, sl_pairs_new(&pairs, u, &o));
@@ -21,7 +21,7 @@ static sl_pairs *pairs_over(sl_fixture *t, const sl_universe *u, double drop_col
 }
 
 static sl_discover_options paper(int samples) {
-    sl_discover_options o = SL_DISCOVER_PAPER_OPTIONS_INIT;
+    sl_discover_options o = sl_discover_paper_defaults();
     o.samples = samples;
     return o;
 }
@@ -127,7 +127,7 @@ static sl_status run(world *w, sl_fixture *t, sl_pool *pool) {
 }
 
 /* The highest R2 of all draws, by a loop over training pairs; the first of equal ones. */
-static const sl_node *best_by_hand(sl_fixture *t, const world *w, const sl_problem *p,
+static const sl_node *best_by_hand(sl_fixture *t, const world *w, const sl_dataset *p,
                                    uint64_t seed, uint64_t problem, double *r2) {
     const sl_node *best = NULL;
     double *y = sl_arena_alloc(&t->arena, (size_t)p->rows * sizeof *y);

@@ -143,12 +143,11 @@ static void fitted_constants_may_be_a_little_off(void **state) {
     const sl_node *expr = parsed(t, "x1 + c1*x2");
     sl_eval_problem p = problem_of(t, parsed(t, "x1 - 2*x2"), -2, 2, 200, 0);
     static double x2[200], y[200];
-    const double *x[2] = { p.data.x[0], x2 };
     for (int i = 0; i < 200; i++) {
         x2[i] = i < 100 ? 1.5 : p.data.x[0][i] / 2 * (1 + 1e-6); // six digits cancel
         y[i] = p.data.x[0][i] - 2 * x2[i];
     }
-    p.data.x = x;
+    p.data.x[1] = x2;
     p.data.y = y;
     static const struct {
         double c;
@@ -172,12 +171,13 @@ static void few_points_say_little(void **state) {
     sl_fixture *t = *state;
     static const double one[4] = { 1, 1, 1, 1 }, two[4] = { 2, 2, 2, 2 };
     static const double some[4] = { 1, 2, 1, 2 };
-    static const double *const same[2] = { one, two }, *const other[2] = { some, two };
     const sl_node *truth = parsed(t, "x1 + x2"), *wrong = parsed(t, "x1*x2 + 1");
-    sl_eval_problem p = { .id = "p", .truth = truth, .data = { 2, 4, same, two } };
+    sl_eval_problem p = { .id = "p",
+                          .truth = truth,
+                          .data = { .inputs = 2, .rows = 4, .x = { one, two }, .y = two } };
     // the box around such rows is a point, and there the two agree
     assert_int_equal(compare(t, wrong, NULL, &p), SL_VERDICT_EQUAL);
-    p.data.x = other;
+    p.data.x[0] = some;
     assert_int_equal(compare(t, wrong, NULL, &p), SL_VERDICT_MISS);
 
     // right at all rows, but not between them
@@ -186,7 +186,7 @@ static void few_points_say_little(void **state) {
 
     // a line through points of a product
     p.truth = parsed(t, "x1*x2");
-    p.fresh = (sl_problem){ .inputs = 2, .rows = 3, .x = other, .y = two };
+    p.fresh = sl_data_view(p.data.x, 2, two, 3);
     const sl_node *fit = parsed(t, "c1*x1 + c2");
     static const double value[2] = { 2, 0 };
     assert_int_equal(compare(t, fit, value, &p), SL_VERDICT_EQUAL); // 7 points, 2 constants
@@ -223,10 +223,9 @@ static void many_rows_are_asked_evenly(void **state) {
     assert_int_equal(compare(t, parsed(t, "x1 + sqrt(x2**2)"), NULL, &p), SL_VERDICT_EQUAL);
     // differs in the last rows alone
     double *x2 = sl_arena_alloc(&t->arena, ROWS * sizeof *x2);
-    const double *x[2] = { p.data.x[0], x2 };
     for (int i = 0; i < ROWS; i++) x2[i] = i < ROWS - 20 ? p.data.x[1][i] : -1;
     sl_eval_problem q = p;
-    q.data.x = x;
+    q.data.x[1] = x2;
     assert_int_equal(compare(t, parsed(t, "x1 + sqrt(x2**2)"), NULL, &q), SL_VERDICT_MISS);
 }
 

@@ -71,7 +71,7 @@ static void verdicts_of_baselines(void **state) {
 }
 
 /* R2 on the problem's rows, by hand. */
-static double r2_by_hand(sl_fixture *t, const char *python, const sl_problem *p) {
+static double r2_by_hand(sl_fixture *t, const char *python, const sl_dataset *p) {
     const sl_node *e = parsed(t, python);
     double *y = sl_arena_alloc(&t->arena, (size_t)p->rows * sizeof *y), mean = 0, a = 0, b = 0;
     SL_MUST(t, sl_expr_eval(y, &t->arena, e, p->x, p->rows, NULL));
@@ -139,7 +139,7 @@ static void what_the_model_says_is_judged(void **state) {
 static void the_highest_r2_is_kept(void **state) {
     sl_fixture *t = *state;
     sl_infer *m = tiny_model(t);
-    sl_discover_options o = SL_DISCOVER_PAPER_OPTIONS_INIT;
+    sl_discover_options o = sl_discover_paper_defaults();
     o.samples = 600;
     o.grammar = 1;
     o.infer.length = 12;
@@ -147,10 +147,8 @@ static void the_highest_r2_is_kept(void **state) {
     for (int truth = 0; truth < 2; truth++) {
         sl_eval_problem p = make(t, truth ? "x2" : "x1", 0);
         double *other = sl_arena_alloc(&t->arena, 30 * sizeof *other);
-        const double *x[] = { p.data.x[0], p.data.x[1] };
         for (int i = 0; i < 30; i++) other[i] = p.data.y[i] * (1 + (i % 2 ? 1e-7 : -1e-7));
-        x[1 - truth] = other;
-        p.data.x = x;
+        p.data.x[1 - truth] = other;
         p.fresh.rows = 0;
         for (int rank = SL_RANK_SIMPLE; rank <= SL_RANK_R2; rank++) {
             o.rank = rank;
@@ -177,7 +175,7 @@ static void the_loss_is_the_truths(void **state) {
         for (int v = 0; v < 2; v++) column[v][i] = p.data.x[v][row];
         column[2][i] = p.data.y[row];
     }
-    const sl_infer_data d = { 2, TINY_POINTS, x, column[2] };
+    const sl_dataset d = sl_data_view(x, 2, column[2], TINY_POINTS);
     SL_MUST(t, sl_infer_loss(&want, m, &d, p.tokens, p.n_tokens));
     sl_judgement j = judge(t, m, &p, &o);
     SL_CHECK(t, j.loss == want && want > 0, "%g, not %g", j.loss, want);
@@ -190,7 +188,7 @@ static void the_loss_is_the_truths(void **state) {
     // fewer rows than in training: all of them
     p = make(t, "x1*x2 + 7", 0);
     p.data.rows = 5;
-    const sl_infer_data few = { 2, 5, p.data.x, p.data.y };
+    const sl_dataset few = sl_data_view(p.data.x, 2, p.data.y, 5);
     SL_MUST(t, sl_infer_loss(&want, m, &few, p.tokens, p.n_tokens));
     assert_true(judge(t, m, &p, &o).loss == want);
     sl_infer_close(m);

@@ -17,7 +17,7 @@ static const char formulas_text[] = "nvars,name,formula,lo,hi,npoints\n"
                                     "2,last,\"x2, 1\",0,1,20\n";
 
 static void same_problem(sl_fixture *t, const sl_eval_problem *a, const sl_eval_problem *b) {
-    const sl_problem *const pa[2] = { &a->data, &a->fresh }, *const pb[2] = { &b->data, &b->fresh };
+    const sl_dataset *const pa[2] = { &a->data, &a->fresh }, *const pb[2] = { &b->data, &b->fresh };
     assert_string_equal(a->id, b->id);
     assert_true(!a->truth == !b->truth && (!a->truth || sl_expr_equal(a->truth, b->truth)));
     assert_int_equal(a->n_tokens, b->n_tokens);
@@ -34,7 +34,7 @@ static void same_problem(sl_fixture *t, const sl_eval_problem *a, const sl_eval_
 }
 
 /* y is the truth's value, and finite. */
-static void judge_points(sl_fixture *t, const sl_problem *p, const sl_node *truth) {
+static void judge_points(sl_fixture *t, const sl_dataset *p, const sl_node *truth) {
     for (int64_t i = 0; i < p->rows; i++) {
         const double *at[SL_DATA_MAX_INPUTS];
         double y;
@@ -72,7 +72,7 @@ static sl_universe *universe(sl_fixture *t, double withheld) {
 static void a_split_is_its_pairs(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = universe(t, 0.2);
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     sl_pairs *pairs;
     o.test_size = 30;
     o.noise = 0.1;
@@ -97,10 +97,10 @@ static void a_split_is_its_pairs(void **state) {
             assert_memory_equal(p.tokens, e.tokens, (size_t)e.n_tokens);
             assert_int_equal(p.depth, sl_universe_level(u, e.base));
             assert_true(p.constants >= 0);
-            assert_true(p.data.rows == 64 && p.data.inputs == e.columns && p.fresh.rows == 256);
-            assert_memory_equal(p.data.y, e.y, 64 * sizeof *e.y); // with its noise
-            for (int c = 0; c < e.columns; c++)
-                assert_memory_equal(p.data.x[c], e.x[c], 64 * sizeof *e.y);
+            assert_true(p.data.rows == 64 && p.data.inputs == e.data.inputs && p.fresh.rows == 256);
+            assert_memory_equal(p.data.y, e.data.y, 64 * sizeof *e.data.y); // with its noise
+            for (int c = 0; c < e.data.inputs; c++)
+                assert_memory_equal(p.data.x[c], e.data.x[c], 64 * sizeof *e.data.y);
             judge_points(t, &p.fresh, p.truth); // without
             moved += p.fresh.x[0][0] != p.data.x[0][0];
         }
@@ -122,7 +122,7 @@ static void a_split_is_its_pairs(void **state) {
 static void nothing_withheld_is_told(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = universe(t, 0);
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     sl_pairs *pairs;
     sl_eval_source s;
     SL_MUST(t, sl_pairs_new(&pairs, u, &o));
@@ -318,7 +318,7 @@ static void ranges_go_with_names(void **state) {
     judge_source(t, &s);
     SL_MUST(t, s.get(&p, &t->arena, 0, &s));
     assert_true(p.data.inputs == 4 && p.data.rows == 200 && p.fresh.rows == 256);
-    assert_true(p.names.count == 4 && strcmp(p.names.names[1], "m") == 0);
+    assert_true(p.data.inputs == 4 && strcmp(p.data.names[1], "m") == 0);
     assert_true(sl_expr_equal(p.truth, parsed(t, "x2*x1**2/2 + x3")));
     judge_points(t, &p.data, p.truth);
     for (int v = 0; v < 4; v++)
@@ -362,8 +362,7 @@ static void bad_ranges_are_named(void **state) {
     };
     for (int i = 0; i < SL_LEN(list); i++) {
         sl_eval__box box;
-        sl_names names;
-        assert_int_equal(sl_eval__ranges_read(&box, &names, &t->arena, list[i].text), SL_EFORMAT);
+        assert_int_equal(sl_eval__ranges_read(&box, &t->arena, list[i].text), SL_EFORMAT);
         SL_CHECK(t, strstr(sl_last_error(), list[i].said), "%s: %s", list[i].text, sl_last_error());
     }
 }
@@ -469,7 +468,7 @@ static void each_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
     const char *lines = sl_test_path("pairs.jsonl"), *table = sl_test_path("formulas.csv");
     sl_universe *u = universe(t, 0);
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     sl_pairs *pairs;
     char text[sizeof formulas_text];
     SL_MUST(t, sl_pairs_new(&pairs, u, &o));

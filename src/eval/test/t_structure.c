@@ -61,7 +61,7 @@ static void each_allocation_may_fail(void **state) {
 static void an_answer_of_the_search_is_judged(void **state) {
     sl_fixture *t = *state;
     const sl_eval_problem p = problem_of(t, parsed(t, "x1*x2**2/2"), 1, 3, 30, 30);
-    sl_discover_options o = SL_DISCOVER_OPTIONS_INIT;
+    sl_discover_options o = sl_discover_defaults();
     sl_judgement j;
     o.search = SL_DISCOVER_EXHAUSTIVE;
     o.effort = SL_EFFORT_LOW;

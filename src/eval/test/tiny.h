@@ -8,7 +8,7 @@ enum { TINY_POINTS = 12 };
 
 static inline sl_infer *tiny_model(sl_fixture *t) {
     sl_infer *m;
-    sl_model_options o = SL_MODEL_OPTIONS_INIT;
+    sl_model_options o = sl_model_defaults();
     o.width = 8;
     o.layers = 1;
     SL_MUST(t, sl_infer_new(&m, &o, NULL, 11, TINY_POINTS));
@@ -17,7 +17,7 @@ static inline sl_infer *tiny_model(sl_fixture *t) {
 
 /* A few samples, all of them expressions, and the baselines. */
 static inline sl_discover_options tiny_options(int samples) {
-    sl_discover_options o = SL_DISCOVER_OPTIONS_INIT;
+    sl_discover_options o = sl_discover_defaults();
     o.search = SL_DISCOVER_MODEL;
     o.rank = SL_RANK_SIMPLE;
     o.samples = samples;

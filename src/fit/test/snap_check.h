@@ -13,7 +13,7 @@ enum { ROWS = 64, VARS = 2 };
 typedef struct data {
     double x[VARS][ROWS], y[ROWS];
     const double *column[VARS];
-    sl_problem p;
+    sl_dataset p;
 } data;
 
 static const sl_refine_options plain = { .evaluations = 200, .restarts = 4, .seed = 7 };
@@ -43,7 +43,7 @@ static inline bool make(sl_fixture *t, data *d, const sl_node *truth, const doub
         d->column[v] = d->x[v];
         for (int i = 0; i < ROWS; i++) d->x[v][i] = sl_rng_range(&t->rng, 0.2, 2);
     }
-    d->p = (sl_problem){ .inputs = VARS, .rows = ROWS, .x = d->column, .y = d->y };
+    d->p = sl_data_view(d->column, VARS, d->y, ROWS);
     SL_MUST(t, sl_expr_eval(d->y, &t->arena, truth, d->column, ROWS, value));
     bool good = true;
     for (int i = 0; i < ROWS; i++) {

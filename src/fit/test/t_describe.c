@@ -11,7 +11,7 @@ enum { MOST_ROWS = 4000, VARS = 2 };
 typedef struct data {
     double x[VARS][MOST_ROWS], y[MOST_ROWS], sigma[MOST_ROWS];
     const double *column[VARS];
-    sl_problem p;
+    sl_dataset p;
 } data;
 
 static const sl_refine_options options = { .evaluations = 60, .restarts = -1, .seed = 3 };
@@ -28,7 +28,7 @@ static void make(sl_fixture *t, data *d, const char *truth, int64_t rows, double
         d->column[v] = d->x[v];
         for (int64_t i = 0; i < rows; i++) d->x[v][i] = sl_rng_range(&t->rng, 1, 4);
     }
-    d->p = (sl_problem){ .inputs = VARS, .rows = rows, .x = d->column, .y = d->y };
+    d->p = sl_data_view(d->column, VARS, d->y, rows);
     SL_MUST(t, sl_expr_eval(d->y, &t->arena, parsed(t, truth), d->column, rows, NULL));
     double squares = 0;
     for (int64_t i = 0; i < rows; i++) squares += d->y[i] * d->y[i] / (double)rows;
@@ -270,7 +270,6 @@ static void units_do_not_matter(void **state) {
     const sl_bits want = fitted(t, &d, "c1*x1 + c2*x2", NULL);
     for (int k = 0; k < SL_LEN(factors); k++) {
         data e = d;
-        e.p.x = d.column;
         e.p.y = e.y;
         for (int i = 0; i < 40; i++) e.y[i] *= factors[k];
         const sl_bits got = fitted(t, &e, "c1*x1 + c2*x2", NULL);

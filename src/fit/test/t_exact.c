@@ -195,7 +195,7 @@ static void constants_become_exact(void **state) {
     }
 }
 
-static sl_status snap_once(sl_arena *a, const sl_fit *fit, const sl_problem *p) {
+static sl_status snap_once(sl_arena *a, const sl_fit *fit, const sl_dataset *p) {
     sl_fit f = *fit;
     int count;
     const sl_refine_options o = { .evaluations = 20 };

@@ -12,7 +12,7 @@ enum { ROWS = 64, VARS = 2, MANY = 20000 };
 typedef struct data {
     double x[VARS][ROWS], y[ROWS];
     const double *column[VARS];
-    sl_problem p;
+    sl_dataset p;
 } data;
 
 static const sl_refine_options plain = { .evaluations = 200, .restarts = 4, .seed = 7 };
@@ -43,20 +43,20 @@ static bool make(sl_fixture *t, data *d, const sl_node *truth, double lo, double
         d->column[v] = d->x[v];
         for (int i = 0; i < ROWS; i++) d->x[v][i] = sl_rng_range(&t->rng, lo, hi);
     }
-    d->p = (sl_problem){ .inputs = VARS, .rows = ROWS, .x = d->column, .y = d->y };
+    d->p = sl_data_view(d->column, VARS, d->y, ROWS);
     SL_MUST(t, sl_expr_eval(d->y, &t->arena, truth, d->column, ROWS, NULL));
     for (int i = 0; i < ROWS; i++)
         if (!isfinite(d->y[i])) return false;
     return true;
 }
 
-static double r2_of(sl_fixture *t, const sl_node *e, const double *value, const sl_problem *p) {
+static double r2_of(sl_fixture *t, const sl_node *e, const double *value, const sl_dataset *p) {
     double y[ROWS];
     SL_MUST(t, sl_expr_eval(y, &t->arena, e, p->x, p->rows, value));
     return sl_num_r2(y, p->y, p->rows);
 }
 
-static void check_fit(sl_fixture *t, const sl_fit *f, const sl_problem *p) {
+static void check_fit(sl_fixture *t, const sl_fit *f, const sl_dataset *p) {
     const sl_node *tidy;
     SL_CHECK(t, sl_expr_max_par(f->expr) <= f->params && f->params <= SL_FIT_MAX_PARAMS,
              "%d constants: %s", f->params, text_of(f->expr, NULL));
@@ -325,7 +325,7 @@ static void large_tables_are_fitted_by_all_rows(void **state) {
         x[i] = 4.0 * i / MANY;
         y[i] = 2 * exp(-1.5 * x[i]) + 1 + 0.1 * sl_rng_normal(&t->rng);
     }
-    const sl_problem p = { .inputs = 1, .rows = MANY, .x = columns, .y = y };
+    const sl_dataset p = sl_data_view(columns, 1, y, MANY);
     sl_fit f;
     SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "5*exp(-4*x1) + 3"), NULL, &p, &plain));
     SL_CHECK(t, f.params == 3, "%s", text_of(f.expr, NULL));
@@ -368,7 +368,7 @@ static void rows_outside_the_sample_count(void **state) {
         x[i * 5000 + 1] = -1;
         y[i * 5000 + 1] = 0;
     }
-    const sl_problem p = { .inputs = 1, .rows = MANY, .x = columns, .y = y };
+    const sl_dataset p = sl_data_view(columns, 1, y, MANY);
     for (int stream = 0; stream < 8; stream++) {
         sl_refine_options o = plain;
         o.stream = (uint64_t)stream;
@@ -389,7 +389,7 @@ static void a_stop_in_a_large_table_loses_nothing(void **state) {
         x[i] = 4.0 * i / MANY;
         y[i] = 2 * exp(-1.5 * x[i]) + 1;
     }
-    const sl_problem p = { .inputs = 1, .rows = MANY, .x = columns, .y = y };
+    const sl_dataset p = sl_data_view(columns, 1, y, MANY);
     const sl_node *e = parsed(t, "5*exp(-4*x1) + 3");
     double last = -INFINITY;
     for (int at = 2; at < 12; at++) {
@@ -493,7 +493,7 @@ static void degenerate_tables_are_answered(void **state) {
     double x[2] = { 1, 2 }, y[2] = { 5, 5 };
     const double *columns[1] = { x };
     for (int rows = 1; rows <= 2; rows++) {
-        const sl_problem p = { .inputs = 1, .rows = rows, .x = columns, .y = y };
+        const sl_dataset p = sl_data_view(columns, 1, y, rows);
         sl_fit f;
         SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, parsed(t, "2*exp(3*x1) + 4*x1 + 1"), NULL, &p,
                                       &plain));

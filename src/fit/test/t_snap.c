@@ -2,7 +2,7 @@
 #include "expr/expr_test.h"
 #include "snap_check.h"
 
-static double r2_of(sl_fixture *t, const sl_fit *f, const sl_problem *p) {
+static double r2_of(sl_fixture *t, const sl_fit *f, const sl_dataset *p) {
     double y[ROWS];
     SL_MUST(t, sl_expr_eval(y, &t->arena, f->expr, p->x, p->rows, f->value));
     return sl_num_r2(y, p->y, p->rows);
@@ -210,7 +210,7 @@ static void odd_fits_are_left_alone(void **state) {
     SL_CHECK(t, f.r2 > 1 - 1e-10 && f.r2 == r2_of(t, &f, &d.p), "%s", text_of(&f));
 }
 
-static sl_status snap_once(sl_arena *a, const sl_node *e, const sl_problem *p) {
+static sl_status snap_once(sl_arena *a, const sl_node *e, const sl_dataset *p) {
     sl_fit f;
     int snapped;
     const sl_refine_options o = { .evaluations = 20 };

@@ -22,7 +22,7 @@ static void constants_that_cancel_are_detected(void **state) {
     enum { ROWS = 60 };
     double x1[ROWS], x2[ROWS], y[ROWS];
     const double *const x[2] = { x1, x2 };
-    sl_problem p = { .inputs = 2, .rows = ROWS, .x = x, .y = y };
+    sl_dataset p = sl_data_view(x, 2, y, ROWS);
     for (int i = 0; i < ROWS; i++) {
         x1[i] = sl_rng_range(&t->rng, 1, 5);
         x2[i] = sl_rng_range(&t->rng, -1, 2);

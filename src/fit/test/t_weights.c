@@ -11,23 +11,21 @@ enum { ROWS = 60 };
 
 typedef struct data {
     double x[ROWS], y[ROWS], sigma[ROWS];
-    const double *column[1];
-    sl_problem p;
+    sl_dataset p;
 } data;
 
 static const sl_refine_options options = { .evaluations = 200, .restarts = 0, .seed = 5 };
 
 /* y = 3 exp(-x/2) + 1 with errors sigma times those of `noise`. */
 static void make(sl_fixture *t, data *d, double noise) {
-    d->column[0] = d->x;
     for (int i = 0; i < ROWS; i++) {
         d->x[i] = sl_rng_range(&t->rng, 0, 4);
         d->sigma[i] = i % 3 == 0 ? 1 : 0.01;
         d->y[i] = 3 * exp(-d->x[i] / 2) + 1 + noise * d->sigma[i] * sl_rng_normal(&t->rng);
     }
-    d->p = (sl_problem){ .inputs = 1,
+    d->p = (sl_dataset){ .inputs = 1,
                          .rows = ROWS,
-                         .x = d->column,
+                         .x = { d->x },
                          .y = d->y,
                          .sigma = d->sigma,
                          .sigma_absolute = true };
@@ -141,8 +139,7 @@ static void many_rows_are_weighted_too(void **state) {
         s[i] = i % 2 ? 1e-3 : 10;
         y[i] = 2 * x[i] + 1 + s[i] * sl_rng_normal(&t->rng);
     }
-    const double *const columns[] = { x };
-    data d = { .p = { .inputs = 1, .rows = MANY, .x = columns, .y = y, .sigma = s } };
+    data d = { .p = { .inputs = 1, .rows = MANY, .x = { x }, .y = y, .sigma = s } };
     const sl_fit f = fitted(t, &d, "c1*x1 + c2");
     SL_CHECK(t, fabs(f.value[0] - 2) < 1e-3 && fabs(f.value[1] - 1) < 1e-3, "%g %g", f.value[0],
              f.value[1]);

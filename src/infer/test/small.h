@@ -14,12 +14,12 @@ typedef struct small {
     sl_infer *m;
     double x1[POINTS], x2[POINTS], y[POINTS];
     const double *x[2];
-    sl_infer_data data;
+    sl_dataset data;
 } small;
 
 /* scale: of the weights; the larger, the more decided the model is. */
 static inline void small_begin(sl_fixture *t, small *s, double scale) {
-    sl_model_options o = SL_MODEL_OPTIONS_INIT;
+    sl_model_options o = sl_model_defaults();
     o.width = 16;
     o.layers = 1;
     o.decoder_layers = 2;
@@ -33,7 +33,7 @@ static inline void small_begin(sl_fixture *t, small *s, double scale) {
     }
     s->x[0] = s->x1;
     s->x[1] = s->x2;
-    s->data = (sl_infer_data){ .inputs = 2, .points = POINTS, .x = s->x, .y = s->y };
+    s->data = sl_data_view(s->x, 2, s->y, POINTS);
 }
 
 static inline void small_end(small *s) { sl_infer_close(s->m); }

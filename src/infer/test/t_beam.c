@@ -3,7 +3,7 @@
 
 static void decode(sl_fixture *t, sl_sampled *out, int64_t *made, const small *s, int how,
                    int64_t count, int length, bool grammar) {
-    sl_infer_options o = SL_INFER_OPTIONS_INIT;
+    sl_infer_options o = sl_infer_defaults();
     o.decode = how;
     o.length = length;
     o.grammar = grammar;
@@ -85,7 +85,7 @@ static void beams_find_what_is_at_least_as_probable(void **state) {
         sl_sampled greedy, got[16], again[16];
         int64_t n, m;
         sl_pool *pool = NULL;
-        sl_infer_options o = SL_INFER_OPTIONS_INIT;
+        sl_infer_options o = sl_infer_defaults();
         small_begin(t, &s, 0.3);
         decode(t, &greedy, &n, &s, SL_DECODE_GREEDY, 1, 12, true);
         decode(t, got, &n, &s, SL_DECODE_BEAM, 16, 12, true);

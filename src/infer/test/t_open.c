@@ -19,13 +19,11 @@ static const char *save(sl_fixture *t, const sl_infer *m, int variables, int poi
                                   .data = i->weights + p->offset };
     }
     sl_io_json_open(&config, NULL, '{');
-#define ADD_INT                     sl_io_json_add_int
-#define ADD_REAL                    sl_io_json_add_real
-#define X(field, option, kind, ...) ADD_##kind(&config, option, o->field);
-    SL_MODEL_TABLE(X)
-#undef X
-#undef ADD_INT
-#undef ADD_REAL
+    for (const sl_option *r = sl_model_table.row; r < sl_model_table.row + sl_model_table.n; r++)
+        if (r->kind == SL_KIND_INT)
+            sl_io_json_add_int(&config, r->name, (int64_t)sl_option_number(o, r));
+        else
+            sl_io_json_add_real(&config, r->name, sl_option_number(o, r));
     sl_io_json_add_int(&config, "variables", variables);
     sl_io_json_add_int(&config, "points", points);
     sl_io_json_close(&config, '}');

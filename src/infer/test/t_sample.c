@@ -15,7 +15,7 @@ static const struct way {
 };
 
 static sl_infer_options options_of(const struct way *w) {
-    sl_infer_options o = SL_INFER_OPTIONS_INIT;
+    sl_infer_options o = sl_infer_defaults();
     o.temperature = w->temperature;
     o.top_p = w->top_p;
     o.top_k = w->top_k;
@@ -119,7 +119,7 @@ static void frequencies_are_the_models(void **state) {
     enum { N = 4000, V = SL_TOKEN_COUNT };
     small s = { 0 };
     small_begin(t, &s, 0.35);
-    sl_infer_options o = SL_INFER_OPTIONS_INIT;
+    sl_infer_options o = sl_infer_defaults();
     o.length = 2;
     o.seed = 11;
     sl_sampled *got = sl_malloc(N, sizeof *got);
@@ -168,7 +168,7 @@ static void the_mask_leaves_expressions_only(void **state) {
     small s = { 0 };
     small_begin(t, &s, 0.4);
     for (int length = 2; length < 40; length += 6) {
-        sl_infer_options o = SL_INFER_OPTIONS_INIT;
+        sl_infer_options o = sl_infer_defaults();
         sl_sampled got[SAMPLES];
         sl_arena_rewind(&t->arena, 0);
         o.grammar = true;

@@ -76,7 +76,7 @@ static sl_status run(const char *size) {
     sl_status st;
     static bench x;
     sl_work *w = NULL, *plain = NULL;
-    sl_model_options o = SL_MODEL_OPTIONS_INIT;
+    sl_model_options o = sl_model_defaults();
     SL_GO(sl_model_size_find(&o, size));
     SL_GO(sl_model_new(&x.m, &o));
     x.weights = sl_malloc_wide((size_t)x.m->block, sizeof(float));

@@ -79,7 +79,7 @@ static void our_count_is_near(void **state) {
     paper_run run[RUNS];
     read_runs(t, run);
     for (int i = 0; i < RUNS; i++) {
-        sl_model_options o = SL_MODEL_OPTIONS_INIT;
+        sl_model_options o = sl_model_defaults();
         sl_model *m = NULL;
         SL_MUST(t, sl_model_size_find(&o, run[i].model));
         SL_MUST(t, sl_model_new(&m, &o));

@@ -24,7 +24,7 @@ typedef struct bench {
 } bench;
 
 static void set_up(sl_fixture *t, bench *x, const setting *s) {
-    sl_model_options o = SL_MODEL_OPTIONS_INIT;
+    sl_model_options o = sl_model_defaults();
     o.width = s->width;
     o.layers = s->layers;
     o.decoder_layers = s->decoder_layers;

@@ -6,7 +6,7 @@
 #include "model/model.h"
 
 static sl_model *named(sl_fixture *t, const char *size) {
-    sl_model_options o = SL_MODEL_OPTIONS_INIT;
+    sl_model_options o = sl_model_defaults();
     sl_model *m = NULL;
     SL_MUST(t, sl_model_size_find(&o, size));
     SL_MUST(t, sl_model_new(&m, &o));
@@ -37,7 +37,7 @@ static void the_papers_sizes_come_out(void **state) {
 static void the_count_follows_its_formula(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 20); i++) {
-        sl_model_options o = SL_MODEL_OPTIONS_INIT;
+        sl_model_options o = sl_model_defaults();
         int64_t d = o.width = 8 * (1 + (int)sl_rng_below(&t->rng, 12));
         int64_t L = o.layers = 1 + (int)sl_rng_below(&t->rng, 4);
         o.heads = 1;
@@ -119,7 +119,7 @@ static void default_heads_follow_the_width(void **state) {
     static const int rows[][2] = { { 16, 2 },  { 32, 4 },  { 48, 6 }, { 64, 1 },
                                    { 128, 2 }, { 320, 5 }, { 512, 8 } };
     for (int i = 0; i < SL_LEN(rows); i++) {
-        sl_model_options o = SL_MODEL_OPTIONS_INIT;
+        sl_model_options o = sl_model_defaults();
         o.width = rows[i][0];
         sl_model *m = NULL;
         SL_MUST(t, sl_model_new(&m, &o));
@@ -143,7 +143,7 @@ static void wrong_options_are_named(void **state) {
         { 64, 1, 1, 3, 104, NAN, "dropout is" },  { 1024, 1, 1, 3, 104, 0, "at most 512" },
     };
     for (int i = 0; i < SL_LEN(rows); i++) {
-        sl_model_options o = SL_MODEL_OPTIONS_INIT;
+        sl_model_options o = sl_model_defaults();
         o.width = rows[i].width;
         o.layers = rows[i].layers;
         o.heads = rows[i].heads;
@@ -155,7 +155,7 @@ static void wrong_options_are_named(void **state) {
         SL_CHECK(t, st == SL_EINVAL && strstr(sl_last_error(), rows[i].says), "case %d: %d, %s", i,
                  st, sl_last_error());
     }
-    sl_model_options o = SL_MODEL_OPTIONS_INIT;
+    sl_model_options o = sl_model_defaults();
     SL_CHECK(t, sl_model_size_find(&o, "7M") == SL_EINVAL && strstr(sl_last_error(), "micro"), "%s",
              sl_last_error());
 }
@@ -183,7 +183,7 @@ static void flops_follow_their_formulas(void **state) {
 
 static void lack_of_memory_is_told(void **state) {
     sl_fixture *t = *state;
-    sl_model_options o = SL_MODEL_OPTIONS_INIT;
+    sl_model_options o = sl_model_defaults();
     o.width = 16;
     sl_model *m = NULL;
     SL_EACH_ALLOCATION(t, sl_model_new(&m, &o));

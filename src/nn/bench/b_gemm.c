@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
     for (int l = SL_GEMM_ONEDNN; l <= SL_GEMM_OPENBLAS; l++)
         peak = fmax(peak, 2e-9 * PEAK * PEAK * PEAK /
                               best(&median, (sl_gemm_library)l, false, false, PEAK, PEAK, PEAK));
-    printf("# %s, %s; 1024 x 1024 x 1024: %.1f GFLOP/s\n", sl_nn_level(), sl_nn_libraries(), peak);
+    printf("# %s, %s; 1024 x 1024 x 1024: %.1f GFLOP/s\n", sl_nn_isa(), sl_nn_libraries(), peak);
     printf("product\top\tM\tN\tK\tlibrary\trule\tbest us\tmedian us\tGFLOP/s\tshare\n");
     int wrong = 0;
     for (int w = 0; w < SL_LEN(widths); w++)
@@ -119,7 +119,7 @@ int main(int argc, char **argv) {
             wrong |= report("mlp back", false, false, N, 4 * C_, C_, peak);
             wrong |= report("mlp back", true, false, C_, 4 * C_, N, peak);
         }
-    printf("# time of OpenBLAS over that of oneDNN, on %s: mean, least, most\n", sl_nn_level());
+    printf("# time of OpenBLAS over that of oneDNN, on %s: mean, least, most\n", sl_nn_isa());
     for (int i = 0; i < SL_GEMM_KINDS; i++)
         if (tallies[i].n > 0)
             printf("# %s\t%d products\t%.2f\t%.2f\t%.2f\n", sl_nn_gemm_kind_name((sl_gemm_kind)i),

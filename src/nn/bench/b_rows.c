@@ -63,7 +63,7 @@ int main(void) {
     sl_rng_init(&rng, 1, 0, 0);
     for (int i = 0; i < MOST_ROWS * WIDE; i++) x[i] = (float)sl_rng_range(&rng, -1, 1);
     for (size_t i = 0; i < weights; i++) W[i] = (float)sl_rng_range(&rng, -0.1, 0.1);
-    printf("# %s, %s\n# rows\tinputs\toutputs\tpanels\tlibrary\tratio\n", sl_nn_level(),
+    printf("# %s, %s\n# rows\tinputs\toutputs\tpanels\tlibrary\tratio\n", sl_nn_isa(),
            sl_nn_libraries());
     for (int r = 0; r < SL_LEN(rows); r++)
         for (int m = 0; m < SL_LEN(maps); m++) wrong |= report(rows[r], maps[m][0], maps[m][1]);

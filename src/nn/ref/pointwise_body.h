@@ -145,7 +145,8 @@ double SL_NN(xent)(SL_REAL *dz, const SL_REAL *z, const uint8_t *target, int N, 
         const SL_REAL *z_i = z + (size_t)i * (size_t)V;
         SL_REAL *dz_i = dz ? dz + (size_t)i * (size_t)V : NULL;
         double top = -HUGE_VAL, sum = 0;
-        for (int v = 0; v < V; v++) top = fmax(top, (double)z_i[v]);
+        for (int v = 0; v < V; v++) // by fmax gcc 12.2 for aarch64 ends in an internal error
+            if ((double)z_i[v] > top) top = (double)z_i[v];
         for (int v = 0; v < V; v++) sum += exp((double)z_i[v] - top);
         loss += log(sum) - ((double)z_i[target[i]] - top);
         for (int v = 0; dz && v < V; v++)

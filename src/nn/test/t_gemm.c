@@ -220,9 +220,15 @@ static void the_rule_is_the_one_written_down(void **state) {
     };
 #define D SL_GEMM_ONEDNN
 #define O SL_GEMM_OPENBLAS
+#if defined(__x86_64__)
+#define B D
+#else
+#define B O
+#endif
     static const sl_gemm_library rules[SL_GEMM_KINDS][SL_ISA_COUNT] = {
-        { D, D, D }, { D, D, D }, { D, D, O }, { D, D, O }, { D, D, D }, { D, O, D },
+        { B, D, D }, { B, D, D }, { B, D, O }, { B, D, O }, { B, D, D }, { B, O, D },
     };
+#undef B
 #undef D
 #undef O
     for (int r = 0; r < SL_LEN(kinds); r++) {

@@ -16,7 +16,11 @@ static volatile sig_atomic_t looks, outside;
 static void look(int number, siginfo_t *info, void *context) {
     (void)number, (void)info;
     const ucontext_t *u = context;
+#if defined(__x86_64__)
     const uintptr_t at = (uintptr_t)u->uc_mcontext.gregs[REG_RSP];
+#else
+    const uintptr_t at = (uintptr_t)u->uc_mcontext.sp;
+#endif
     looks++;
     outside += at < stack_begin || at >= stack_end;
 }

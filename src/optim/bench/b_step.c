@@ -66,7 +66,7 @@ static sl_status check(bench *b, sl_optim *s, const sl_optim__kernels *k) {
 }
 
 static sl_status measure(bench *b, sl_pool *pool, const sl_optim__kernels *k, bool bounds) {
-    sl_optim_options o = SL_OPTIM_OPTIONS_INIT;
+    sl_optim_options o = sl_optim_defaults();
     o.optimizer = bounds ? SL_OPTIM_ADAMCPR : SL_OPTIM_ADAM;
     o.kappa_init = SL_KAPPA_UNIFORM;
     o.kappa_param = 1e-3;

@@ -80,10 +80,10 @@ static const story stories[] = {
 /* The learning rate is constant: no warm-up, and a cosine from the peak to the peak. */
 static sl_optim *make(sl_fixture *t, const story *y) {
     static const sl_tensor tensor = { .count = N, .regularised = true };
-    sl_optim_options o = SL_OPTIM_OPTIONS_INIT;
+    sl_optim_options o = sl_optim_defaults();
     o.lr = 0.02;
     o.warmup = 0;
-    o.decay = 1;
+    o.lr_final = 1;
     o.clip = 0;
     o.kappa_steps = 5;
     o.kappa_update = y->kappa_update;

@@ -17,7 +17,7 @@ static const sl_tensor tensors[TENSORS] = {
 static const int64_t BLOCK = 85632;
 
 static sl_optim_options options(void) {
-    sl_optim_options o = SL_OPTIM_OPTIONS_INIT;
+    sl_optim_options o = sl_optim_defaults();
     o.lr = 0.003;
     o.kappa_steps = 3;
     o.kappa_update = 0.02;

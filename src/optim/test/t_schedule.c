@@ -15,7 +15,7 @@ static void check_lr(sl_fixture *t, const sl_optim_options *o, int64_t step, int
 /* By hand: 1000 steps, 50 of them warm-up, to 0.01 of 4.6e-4. */
 static void the_learning_rate_rises_and_falls(void **state) {
     sl_fixture *t = *state;
-    sl_optim_options o = SL_OPTIM_OPTIONS_INIT;
+    sl_optim_options o = sl_optim_defaults();
     assert_int_equal(sl_optim_warmup_steps(&o, 1000), 50);
     check_lr(t, &o, 0, 1000, 4.6e-4 / 50);
     check_lr(t, &o, 24, 1000, 2.3e-4);
@@ -33,7 +33,7 @@ static void the_learning_rate_rises_and_falls(void **state) {
 
 static void schedules_have_edges(void **state) {
     sl_fixture *t = *state;
-    sl_optim_options o = SL_OPTIM_OPTIONS_INIT;
+    sl_optim_options o = sl_optim_defaults();
     check_lr(t, &o, 0, 1, o.lr);  // warm-up of 0.05 steps is none
     check_lr(t, &o, 0, 10, o.lr); // of 0.5 steps is one
     check_lr(t, &o, 1, 10, o.lr);
@@ -45,9 +45,9 @@ static void schedules_have_edges(void **state) {
     check_lr(t, &o, 4, 10, o.lr / 2);
     o.warmup = 0;
     check_lr(t, &o, 0, 10, o.lr);
-    o.decay = 1;
+    o.lr_final = 1;
     for (int s = 0; s < 10; s++) assert_true(sl_optim_lr(&o, s, 10) == o.lr);
-    o.decay = 0;
+    o.lr_final = 0;
     o.lr = 1;
     check_lr(t, &o, 5, 10, 0.5);
     assert_true(sl_optim_lr(&o, 10, 10) == 0);
@@ -55,7 +55,7 @@ static void schedules_have_edges(void **state) {
 
 static void looks_follow_the_rule(void **state) {
     (void)state;
-    sl_optim_options o = SL_OPTIM_OPTIONS_INIT;
+    sl_optim_options o = sl_optim_defaults();
     assert_int_equal(sl_optim_kappa_steps(&o, 16000), 200);
     assert_int_equal(sl_optim_kappa_steps(&o, 1000000), 200);
     assert_int_equal(sl_optim_kappa_steps(&o, 15999), 80); // a tenth of 800
@@ -70,7 +70,7 @@ static void looks_follow_the_rule(void **state) {
 
 static void options_keep_to_their_table(void **state) {
     sl_fixture *t = *state;
-    const sl_optim_options good = SL_OPTIM_OPTIONS_INIT;
+    const sl_optim_options good = sl_optim_defaults();
     SL_MUST(t, sl_optim_options_check(&good));
 #define REFUSED(field, value, said)                                          \
     do {                                                                     \
@@ -88,7 +88,7 @@ static void options_keep_to_their_table(void **state) {
     REFUSED(lr, -1e-9, "lr is");
     REFUSED(lr, NAN, "lr is");
     REFUSED(warmup, 1.1, "warmup");
-    REFUSED(decay, -0.1, "decay");
+    REFUSED(lr_final, -0.1, "lr-final");
     REFUSED(clip, -1, "clip");
     REFUSED(beta1, 1, "beta1");
     REFUSED(beta2, 1, "beta2");
@@ -102,7 +102,7 @@ static void options_keep_to_their_table(void **state) {
 
 static void bounds_of_nothing_are_refused(void **state) {
     sl_fixture *t = *state;
-    sl_optim_options o = SL_OPTIM_OPTIONS_INIT;
+    sl_optim_options o = sl_optim_defaults();
     o.kappa_param = 0;
     SL_MUST(t, sl_optim_options_check(&o)); // the inflection does not ask for it
     static const int asks[] = { SL_KAPPA_UNIFORM, SL_KAPPA_DEPENDENT, SL_KAPPA_WARM_START };

@@ -44,7 +44,7 @@ static void judge_pieces(sl_fixture *t, const sl_optim *s, const sl_tensor *tens
 }
 
 static void judge_shares(sl_fixture *t, const sl_tensor *tensors, int n, int64_t end, int ranks) {
-    sl_optim_options o = SL_OPTIM_OPTIONS_INIT;
+    sl_optim_options o = sl_optim_defaults();
     int64_t begin[64], all = 0;
     for (int i = 0; i < n; i++) all += tensors[i].count;
     sl_optim_shares(begin, tensors, n, ranks);
@@ -102,7 +102,7 @@ static void shares_cover_every_number_once(void **state) {
 
 static void no_tensors_are_no_work(void **state) {
     sl_fixture *t = *state;
-    sl_optim_options o = SL_OPTIM_OPTIONS_INIT;
+    sl_optim_options o = sl_optim_defaults();
     sl_optim *s;
     sl_optim_report r;
     int64_t begin[3];
@@ -202,7 +202,7 @@ static void ranks_do_not_change_a_bit(void **state) {
     sl_tensor tensors[MAX_TENSORS];
     static const int hows[] = { SL_KAPPA_INFLECTION, SL_KAPPA_DEPENDENT };
     for (int how = 0; how < SL_LEN(hows); how++) {
-        team y = { .tensors = tensors, .seed = t->seed, .options = SL_OPTIM_OPTIONS_INIT };
+        team y = { .tensors = tensors, .seed = t->seed, .options = sl_optim_defaults() };
         y.n = random_tensors(tensors, t, &y.end);
         if (y.n > 6) y.n = 6;
         tensors[0].regularised = true;

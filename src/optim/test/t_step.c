@@ -203,17 +203,15 @@ static void follow(sl_fixture *t, const sl_optim_options *o, int steps, double s
     sl_optim_free(s);
 }
 
-static const sl_optim_options defaults = SL_OPTIM_OPTIONS_INIT;
-
 static void adam_is_the_plain_loop(void **state) {
-    sl_optim_options o = defaults;
+    sl_optim_options o = sl_optim_defaults();
     o.optimizer = SL_OPTIM_ADAM;
     o.lr = 0.003;
     follow(*state, &o, 12, 0.01, 3);
 }
 
 static void adamw_is_the_plain_loop(void **state) {
-    sl_optim_options o = defaults;
+    sl_optim_options o = sl_optim_defaults();
     o.optimizer = SL_OPTIM_ADAMW;
     o.lr = 0.003;
     o.weight_decay = 1.5;
@@ -222,9 +220,9 @@ static void adamw_is_the_plain_loop(void **state) {
 
 static void adamcpr_is_the_plain_loop(void **state) {
     sl_fixture *t = *state;
-    sl_optim_options o = defaults;
+    sl_optim_options o = sl_optim_defaults();
     o.lr = 0.003;
-    o.decay = 0.5;
+    o.lr_final = 0.5;
     o.clip = 0;
     o.kappa_update = 0.02;
     o.kappa_steps = 2;
@@ -248,7 +246,7 @@ static void adamcpr_is_the_plain_loop(void **state) {
 static void look_along(sl_fixture *t, const double *R, int n, int64_t want) {
     enum { S = 10 };
     static const sl_tensor tensor = { 0, 4, true };
-    sl_optim_options o = defaults;
+    sl_optim_options o = sl_optim_defaults();
     o.kappa_steps = S;
     o.kappa_update = 1e-9;
     sl_optim *s;
@@ -281,7 +279,7 @@ static void the_first_smaller_increase_sets_the_bound(void **state) {
 /* The others have none to count, whatever the options of bounds say. */
 static void only_adamcpr_has_bounds(void **state) {
     sl_fixture *t = *state;
-    sl_optim_options o = defaults;
+    sl_optim_options o = sl_optim_defaults();
     o.kappa_init = SL_KAPPA_UNIFORM;
     for (o.optimizer = SL_OPTIM_ADAMCPR; o.optimizer <= SL_OPTIM_ADAMW; o.optimizer++) {
         sl_optim *s;
@@ -296,7 +294,7 @@ static void only_adamcpr_has_bounds(void **state) {
 /* A multiplier beyond all reason takes no more than half of a weight. */
 static void shrinking_is_kept_within_reason(void **state) {
     sl_fixture *t = *state;
-    sl_optim_options o = defaults;
+    sl_optim_options o = sl_optim_defaults();
     o.kappa_init = SL_KAPPA_UNIFORM;
     o.kappa_param = 1e-6;
     o.kappa_update = 10;
@@ -312,7 +310,7 @@ static void shrinking_is_kept_within_reason(void **state) {
 /* One tensor of four numbers (3, 0, 4, 0): norm 5. What is used of the gradient shows in v. */
 static void clip_once(sl_fixture *t, double clip, double scale, double want, bool clipped) {
     static const sl_tensor tensor = { 0, 4, true };
-    sl_optim_options o = defaults;
+    sl_optim_options o = sl_optim_defaults();
     o.clip = clip;
     sl_optim *s;
     sl_optim_report r;
@@ -344,7 +342,7 @@ static void a_gradient_that_is_not_finite_changes_nothing(void **state) {
     static const double bad[] = { INFINITY, NAN, -NAN };
     world x;
     make_world(&x, t);
-    sl_optim_options o = defaults;
+    sl_optim_options o = sl_optim_defaults();
     o.kappa_init = SL_KAPPA_DEPENDENT;
     sl_optim *s;
     sl_optim_report r;
@@ -375,7 +373,7 @@ static void a_gradient_that_is_not_finite_changes_nothing(void **state) {
 /* ---------------------------------------------------------------- the same bits ------------- */
 
 static sl_optim_options lively(void) {
-    sl_optim_options o = defaults;
+    sl_optim_options o = sl_optim_defaults();
     o.lr = 0.003;
     o.kappa_steps = 2;
     o.kappa_update = 0.02;
@@ -486,7 +484,8 @@ static void a_resumed_run_goes_on_alike(void **state) {
 static sl_status make_and_free(void) {
     sl_optim *s;
     sl_optim_twin *twin = NULL;
-    SL_TRY(sl_optim_new(&s, tensors, TENSORS, &defaults, 10, 1, 3));
+    const sl_optim_options o = sl_optim_defaults();
+    SL_TRY(sl_optim_new(&s, tensors, TENSORS, &o, 10, 1, 3));
     sl_status st = sl_optim_twin_new(&twin, s);
     sl_optim_twin_free(twin);
     sl_optim_free(s);
@@ -506,7 +505,8 @@ static void a_step_allocates_nothing(void **state) {
     make_world(&x, t);
     sl_optim *s;
     sl_optim_report r;
-    SL_MUST(t, sl_optim_new(&s, tensors, TENSORS, &defaults, 10, 0, 1));
+    const sl_optim_options o = sl_optim_defaults();
+    SL_MUST(t, sl_optim_new(&s, tensors, TENSORS, &o, 10, 0, 1));
     make_gradient(&x, t, s, 1);
     sl_mem_fail_at(1, true);
     sl_status st = sl_optim_step(&r, s, NULL, x.wf, x.gf, 1);

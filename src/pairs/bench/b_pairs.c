@@ -24,11 +24,11 @@ typedef struct bench {
 /* ---------------------------------------------------------------- check --------------------- */
 
 static bool right(const sl_pair *pair) {
-    for (int i = 0; i < pair->points; i++) {
+    for (int i = 0; i < pair->data.rows; i++) {
         long double at[SL_UNIVERSE_MAX_VARS], value, bound;
-        for (int c = 0; c < pair->columns; c++) at[c] = pair->x[c][i];
+        for (int c = 0; c < pair->data.inputs; c++) at[c] = pair->data.x[c][i];
         sl_expr_eval_ref(&value, &bound, pair->expr, at, NULL, 0x1p-53L);
-        if (!(fabsl(pair->y[i] - value) <= bound)) return false;
+        if (!(fabsl(pair->data.y[i] - value) <= bound)) return false;
     }
     return true;
 }
@@ -43,7 +43,7 @@ static sl_status check(bench *b) {
         SL_TRY(sl_pairs_get(&pair, &b->arena[0], b->p, SL_SPLIT_TRAIN, i));
         if (!right(&pair)) return sl_fail(SL_EINVAL, "pair %lld: wrong y", (long long)i);
         SL_TRY(sl_token_to_expr(&e, &reason, &at, &b->arena[0], pair.tokens, pair.n_tokens,
-                                pair.columns));
+                                pair.data.inputs));
         if (!e || !sl_expr_equal(e, pair.expr))
             return sl_fail(SL_EINVAL, "pair %lld: wrong tokens", (long long)i);
     }
@@ -176,7 +176,7 @@ int main(int argc, char **argv) {
     sl_universe *u = NULL;
     sl_pairs *p = NULL;
     sl_universe_options uo = SL_UNIVERSE_OPTIONS_INIT;
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     sl_status st;
     if (argc > 2) {
         fprintf(stderr, "usage: pairs.pairs [CASE]\n");

@@ -10,7 +10,7 @@ enum { VARS = 2, MAX_SITES = 4096 };
 static sl_universe *depth_two; // made once, in main
 
 static sl_pairs_options options(double chance, int max) {
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.constant_chance = chance;
     o.constant_max = max;
     return o;

@@ -59,7 +59,7 @@ static void check(sl_fixture *t, const char *ops, const sl_pairs_options *o, int
 
 static void agrees_with_counts(void **state) {
     sl_fixture *t = *state;
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     const int n = sl_test_iters(t, 5000);
     o.points = 4;
     o.draws = 100000; // a small set has many pairs of each
@@ -78,7 +78,7 @@ static void agrees_with_counts(void **state) {
  */
 static void failures_count(void **state) {
     sl_fixture *t = *state;
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 3;
     o.tries = 1;
     o.draws = 100000;
@@ -90,7 +90,7 @@ static void failures_count(void **state) {
 /* Bases that share expressions: 2 x1 and x1 are both in the set. */
 static void bases_with_the_same_expressions_count(void **state) {
     sl_fixture *t = *state;
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 4;
     o.draws = 100000;
     o.constant_chance = 0.15;
@@ -101,7 +101,7 @@ static void bases_with_the_same_expressions_count(void **state) {
 static void draws_are_exact(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 1, 1, "exp", 0); // x1 with one place, exp(x1) with two
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 3;
     sl_pairs *p = pairs_of(t, u, &o);
     const sl_entropy e = entropy(t, p, 2, 1);
@@ -116,7 +116,7 @@ static void draws_are_exact(void **state) {
 static void threads_do_not_matter(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 2, 2, NULL, 0.1);
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 8;
     sl_pairs *p = pairs_of(t, u, &o);
     const sl_entropy one = entropy(t, p, 1100, 1), three = entropy(t, p, 1100, 3);
@@ -135,7 +135,7 @@ static int stop(const char *what, double done, double total, void *payload) {
 static void can_be_stopped_and_may_fail(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 1, 2, NULL, 0);
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 4;
     sl_pairs *p = pairs_of(t, u, &o);
     sl_entropy e;

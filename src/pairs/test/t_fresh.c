@@ -4,7 +4,7 @@
 enum { MAX_D = SL_UNIVERSE_MAX_VARS, MOST = 256 };
 
 static bool setting(sl_pairs_options *o, int k) {
-    *o = (sl_pairs_options)SL_PAIRS_OPTIONS_INIT;
+    *o = sl_pairs_defaults();
     o->points = 64;
     o->draws = 3;
     o->test_size = 40;
@@ -16,7 +16,7 @@ static bool setting(sl_pairs_options *o, int k) {
         o->shift = 5;
         o->stretch = 10;
         return true;
-    case 3: o->limit = 1; return true; // most points are not valid
+    case 3: o->max_y = 1; return true; // most points are not valid
     case 4: o->retry = SL_PAIRS_RETRY_WHOLE; return true;
     case 5: o->points = 300; return true; // more in one draw than are wanted
     case 6: o->points = 7; return true;
@@ -25,13 +25,20 @@ static bool setting(sl_pairs_options *o, int k) {
 }
 
 typedef struct fresh {
-    double x[MAX_D][MOST + 1], y[MOST + 1];
+    double x[MAX_D][MOST], y[MOST];
     int have;
 } fresh;
 
 static sl_status draw(fresh *f, sl_arena *a, const sl_pairs *p, const sl_pair *e, int n) {
-    double *const x[MAX_D] = { f->x[0], f->x[1], f->x[2] };
-    return sl_pairs_fresh(x, f->y, &f->have, a, p, e, n);
+    const size_t before = sl_arena_mark(a), each = (size_t)(e->data.inputs + 1) * sizeof(double);
+    sl_dataset d;
+    SL_TRY(sl_pairs_fresh(&d, a, p, e, n));
+    assert_true(sl_arena_mark(a) <= before + (size_t)n * each + 15); // scratch is given back
+    f->have = (int)d.rows;
+    assert_int_equal(d.inputs, e->data.inputs);
+    for (int c = 0; c < d.inputs; c++) memcpy(f->x[c], d.x[c], (size_t)d.rows * sizeof(double));
+    memcpy(f->y, d.y, (size_t)d.rows * sizeof(double));
+    return SL_OK;
 }
 
 /* A twin: whole draws from the stream of fresh points, one point after the other; of the valid ones
@@ -59,13 +66,13 @@ static void draw_by_hand(sl_fixture *t, fresh *f, const sl_pairs *p, const sl_pa
         for (int i = 0; i < N; i++) {
             const double *at[MAX_D];
             for (int v = 0; v < D; v++) x[v][i] = x[v][i] * factor[v] + offset[v];
-            for (int c = 0; c < e->columns; c++) at[c] = &x[e->column[c] - 1][i];
+            for (int c = 0; c < e->data.inputs; c++) at[c] = &x[e->column[c] - 1][i];
             SL_MUST(t, sl_expr_eval(&y, &t->arena, e->expr, at, 1, NULL));
-            if (fabs(y) < o->limit) good[valid++] = i;
+            if (fabs(y) < o->max_y) good[valid++] = i;
         }
         const int take = valid < n - f->have ? valid : n - f->have;
         for (int i = 0; i < take; i++) {
-            for (int c = 0; c < e->columns; c++)
+            for (int c = 0; c < e->data.inputs; c++)
                 f->x[c][f->have] = x[e->column[c] - 1][good[i * valid / take]];
             f->have++;
         }
@@ -88,11 +95,8 @@ static void fresh_points_are_further_draws(void **state) {
                 sl_arena_rewind(&t->arena, 0);
                 SL_MUST(t, sl_pairs_get(&e, &t->arena, p, split, sl_rng_below(&t->rng, 40)));
                 const uint64_t was = sl_pairs__hash_pair(&e);
-                const size_t mark = sl_arena_mark(&t->arena);
-                a.y[n] = again.y[n] = 17;
                 SL_MUST(t, draw(&a, &t->arena, p, &e, n));
                 SL_MUST(t, draw(&again, &t->arena, p, &e, n));
-                assert_true(sl_arena_mark(&t->arena) == mark && a.y[n] == 17);
                 SL_CHECK(t, sl_pairs__hash_pair(&e) == was, "the pair has changed");
                 draw_by_hand(t, &b, p, &e, n);
                 SL_CHECK(t, a.have == b.have && a.have <= n, "setting %d: %d points, not %d", k,
@@ -102,7 +106,7 @@ static void fresh_points_are_further_draws(void **state) {
                 for (int j = 0; j < a.have; j++) {
                     const double *at[MAX_D];
                     double y;
-                    for (int c = 0; c < e.columns; c++) {
+                    for (int c = 0; c < e.data.inputs; c++) {
                         const double off = fabs(a.x[c][j] - b.x[c][j]);
                         SL_CHECK(t, off <= 1e-13 * (1 + fabs(b.x[c][j])),
                                  "setting %d of %d, n %d, have %d: x[%d][%d]: %g, not %g", k,
@@ -112,11 +116,11 @@ static void fresh_points_are_further_draws(void **state) {
                     }
                     // no noise, and the same each time
                     SL_MUST(t, sl_expr_eval(&y, &t->arena, e.expr, at, 1, NULL));
-                    SL_CHECK(t, y == a.y[j] && y == again.y[j] && fabs(y) < o.limit, "y %g, not %g",
+                    SL_CHECK(t, y == a.y[j] && y == again.y[j] && fabs(y) < o.max_y, "y %g, not %g",
                              a.y[j], y);
-                    for (int r = 0; r < e.points; r++)
-                        SL_CHECK(t, a.x[0][j] != e.x[0][r], "point %d is the pair's point %d", j,
-                                 r);
+                    for (int r = 0; r < e.data.rows; r++)
+                        SL_CHECK(t, a.x[0][j] != e.data.x[0][r], "point %d is the pair's point %d",
+                                 j, r);
                 }
                 pairs++;
             }

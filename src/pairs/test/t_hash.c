@@ -2,7 +2,7 @@
 #include "pairs/test/naive.h"
 
 static sl_pairs_options small(void) {
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 9;
     o.draws = 2;
     o.test_size = 30;
@@ -25,9 +25,9 @@ static void a_pairs_hash_notices_every_bit(void **state) {
             size_t bytes;
         } part[] = { { e.expr, e.expr->len * sizeof *e.expr },
                      { e.tokens, (size_t)e.n_tokens },
-                     { e.x[0], 9 * sizeof(double) },
-                     { e.x[1], 9 * sizeof(double) },
-                     { e.y, 9 * sizeof(double) } };
+                     { e.data.x[0], 9 * sizeof(double) },
+                     { e.data.x[1], 9 * sizeof(double) },
+                     { e.data.y, 9 * sizeof(double) } };
         for (int k = 0; k < SL_LEN(part); k++)
             for (size_t b = 0; b < part[k].bytes; b++) {
                 if (k == 0 && b >= 4 && b < 8) continue; // the length of the whole

@@ -9,7 +9,7 @@ static void the_whole_set_goes_round(void **state) {
     sl_pool *pool;
     sl_universe *u;
     const sl_universe_options all = SL_UNIVERSE_OPTIONS_INIT;
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     SL_MUST(t, sl_par_pool_new(&pool, 0));
     SL_MUST(t, sl_universe_new(&u, pool, &all, NULL));
     sl_par_pool_free(pool);

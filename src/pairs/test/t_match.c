@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static sl_pairs_options constants(int max, double chance) {
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.constant_max = max;
     o.constant_chance = chance;
     return o;
@@ -201,7 +201,7 @@ static void others_have_no_chance(void **state) {
 static void the_draw_itself_counts(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 2, 3, NULL, 0);
-    const sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    const sl_pairs_options o = sl_pairs_defaults();
     for (int i = 0; i < sl_test_iters(t, 1000); i++) {
         sl_arena_rewind(&t->arena, 0);
         // one level above the set: a sum or product of two members, or a function of one

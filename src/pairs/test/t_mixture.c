@@ -31,7 +31,7 @@ static void draw_mixture(sl_fixture *t, sl_mixture *m, const sl_pairs_options *o
 }
 
 static sl_pairs_options random_options(sl_fixture *t) {
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 2 + sl_rng_below(&t->rng, 200);
     o.clusters = 1 + sl_rng_below(&t->rng, SL_PAIRS_MAX_CLUSTERS);
     o.shape = (int)sl_rng_below(&t->rng, 2);
@@ -149,7 +149,7 @@ static void mixtures_follow_their_laws(void **state) {
     for (int D = 1; D <= MAX_D; D++) {
         // centre, width, angle; weight of the first of two; rotation in space: angle, entries
         sample s[5 + 9] = { { 0 } };
-        sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+        sl_pairs_options o = sl_pairs_defaults();
         int clusters[5] = { 0 }, shapes[4] = { 0 };
         for (int i = 0; i < n; i++) {
             draw_mixture(t, m, &o, D);
@@ -215,7 +215,7 @@ static void parts_of_a_mixture_are_independent(void **state) {
     sl_mixture *m = mixture_room(t);
     for (int D = 1; D <= MAX_D; D++)
         for (int shape = 0; shape < 2; shape++) {
-            sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+            sl_pairs_options o = sl_pairs_defaults();
             part a[MAX_PARTS] = { { 0 } };
             int n = 0;
             o.shape = shape;
@@ -240,7 +240,7 @@ static void parts_of_a_mixture_are_independent(void **state) {
 static void a_data_set_of_one_shape_has_either(void **state) {
     sl_fixture *t = *state;
     sl_mixture *m = mixture_room(t);
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.shape = SL_PAIRS_SHAPE_DATASET;
     int shapes[2] = { 0 };
     for (int i = 0; i < sl_test_iters(t, 3000); i++) {
@@ -254,7 +254,7 @@ static void a_data_set_of_one_shape_has_either(void **state) {
 static void multinomial_counts_follow_the_weights(void **state) {
     sl_fixture *t = *state;
     sl_mixture *m = mixture_room(t);
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 1000;
     double chi2 = 0;
     int freedom = 0;
@@ -357,8 +357,10 @@ static void points_are_those_of_the_twin(void **state) {
     }
 }
 
-/* Compiled for any x86-64 and for AVX2: the same bits, at every size. */
+/* Compiled for every CPU and for AVX2: the same bits, at every size. */
 static void variants_give_the_same_bits(void **state) {
+    static sl_pairs__scatter *const scatter[SL_ISA_COUNT] =
+        SL_ISA_VARIANTS(sl_pairs__scatter_base, sl_pairs__scatter_avx2, sl_pairs__scatter_avx2);
     sl_fixture *t = *state;
     if (sl_cpu_best() < SL_ISA_AVX2) skip();
     for (int i = 0; i < sl_test_iters(t, 600); i++) {
@@ -375,8 +377,8 @@ static void variants_give_the_same_bits(void **state) {
         assert_true(u && v);
         sl_rng_uniforms(u, &t->rng, N * (MAX_D + 1));
         memcpy(v, u, (size_t)N * (MAX_D + 1) * sizeof *v);
-        sl_pairs__scatter_base(x, u, u + N * (MAX_D + 1), m, N, D, o.whiten);
-        sl_pairs__scatter_avx2(y, v, v + N * (MAX_D + 1), m, N, D, o.whiten);
+        scatter[SL_ISA_BASE](x, u, u + N * (MAX_D + 1), m, N, D, o.whiten);
+        scatter[SL_ISA_AVX2](y, v, v + N * (MAX_D + 1), m, N, D, o.whiten);
         for (int c = 0; c < D; c++)
             SL_CHECK(t, memcmp(x[c], y[c], (size_t)N * sizeof *x[c]) == 0, "column %d of %d, %d",
                      c + 1, D, N);
@@ -402,7 +404,7 @@ static void points_follow_their_laws(void **state) {
         sample s[2] = { { 0 } }; // steps of Gaussian and of uniform clusters
         // of (this, next) in cells: axes of a point; points of a cluster; points of two shapes
         int together[3][CELLS * CELLS] = { { 0 } };
-        sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+        sl_pairs_options o = sl_pairs_defaults();
         o.points = 16;
         o.whiten = 0;
         for (int i = 0; i < n; i++) {
@@ -452,7 +454,7 @@ static void narrow_columns_are_whitened_exactly(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 300); i++) {
         double *x[MAX_D];
-        sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+        sl_pairs_options o = sl_pairs_defaults();
         sl_arena_rewind(&t->arena, 0);
         sl_mixture *m = mixture_room(t);
         const int D = 1 + i % MAX_D, N = 3 + i % 70;
@@ -477,7 +479,7 @@ static void narrow_columns_are_whitened_exactly(void **state) {
 static void a_constant_column_becomes_zero(void **state) {
     sl_fixture *t = *state;
     sl_mixture *m = mixture_room(t);
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     for (int i = 0; i < 200; i++) {
         double *x[MAX_D];
         columns_room(t, x, 100);
@@ -503,7 +505,7 @@ static sl_status draw(sl_fixture *t, double *const *x, const sl_mixture *m,
 
 static void each_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
-    const sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    const sl_pairs_options o = sl_pairs_defaults();
     sl_mixture *m = mixture_room(t);
     double *x[MAX_D];
     columns_room(t, x, o.points);

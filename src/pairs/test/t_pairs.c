@@ -8,7 +8,7 @@ enum { MAX_D = SL_UNIVERSE_MAX_VARS };
 
 /* The defaults, small, and then each knob turned. */
 static bool setting(sl_pairs_options *o, int k) {
-    *o = (sl_pairs_options)SL_PAIRS_OPTIONS_INIT;
+    *o = sl_pairs_defaults();
     o->points = 12;
     o->draws = 3;
     o->test_size = 40;
@@ -27,7 +27,7 @@ static bool setting(sl_pairs_options *o, int k) {
     case 7: o->tries = 1; return true;
     case 8: o->points = 2; return true;
     case 9: o->points = 77; return true;
-    case 10: o->limit = 2; return true;
+    case 10: o->max_y = 2; return true;
     case 11: o->min_spread = 1; return true;
     case 12: o->max_tokens = 20; return true;
     case 13:
@@ -69,44 +69,44 @@ static void judge_expression(sl_fixture *t, const sl_pairs *p, const sl_pair *e)
 
     // columns: all, or those that are used; the expression calls them by their place
     unsigned used = variables_in(base), named = variables_in(e->expr), back = 0, all = 0;
-    for (int c = 0; c < e->columns; c++) {
+    for (int c = 0; c < e->data.inputs; c++) {
         SL_CHECK(t, e->column[c] >= 1 && e->column[c] <= D, "column %d", e->column[c]);
         SL_CHECK(t, c == 0 || e->column[c] > e->column[c - 1], "columns out of order");
         if (named >> c & 1) back |= 1u << (e->column[c] - 1);
         all |= 1u << (e->column[c] - 1);
     }
-    SL_CHECK(t, named >> e->columns == 0 && back == used, "%s is not over the variables of %s",
+    SL_CHECK(t, named >> e->data.inputs == 0 && back == used, "%s is not over the variables of %s",
              text_of(e->expr), text_of(base));
-    SL_CHECK(t, all == used || e->columns == D, "columns %x of %x used", all, used);
+    SL_CHECK(t, all == used || e->data.inputs == D, "columns %x of %x used", all, used);
     const double chance = sl_pairs_config(p)->drop_column;
-    SL_CHECK(t, chance > 0 || e->columns == D, "a column is missing");
+    SL_CHECK(t, chance > 0 || e->data.inputs == D, "a column is missing");
     SL_CHECK(t, chance < 1 || all == used, "a column is left over");
 
     SL_CHECK(t, e->n_tokens <= sl_pairs_config(p)->max_tokens, "%d tokens", e->n_tokens);
-    tokens_spell(t, e->tokens, e->n_tokens, e->expr, e->columns);
+    tokens_spell(t, e->tokens, e->n_tokens, e->expr, e->data.inputs);
 }
 
 static void judge_values(sl_fixture *t, const sl_pairs *p, const sl_pair *e, seen *n) {
     const sl_pairs_options *o = sl_pairs_config(p);
     double lo = INFINITY, hi = -INFINITY;
-    assert_int_equal(e->points, o->points);
-    for (int i = 0; i < e->points; i++) {
+    assert_int_equal(e->data.rows, o->points);
+    for (int i = 0; i < e->data.rows; i++) {
         long double x[MAX_D], of_base[MAX_D] = { NAN, NAN, NAN }, v, bound;
-        for (int c = 0; c < e->columns; c++) {
-            SL_CHECK(t, isfinite(e->x[c][i]), "x%d[%d] is %g", c + 1, i, e->x[c][i]);
-            x[c] = of_base[e->column[c] - 1] = e->x[c][i];
+        for (int c = 0; c < e->data.inputs; c++) {
+            SL_CHECK(t, isfinite(e->data.x[c][i]), "x%d[%d] is %g", c + 1, i, e->data.x[c][i]);
+            x[c] = of_base[e->column[c] - 1] = e->data.x[c][i];
         }
-        SL_CHECK(t, fabs(e->y[i]) < o->limit, "y[%d] is %g", i, e->y[i]);
-        lo = fmin(lo, e->y[i]);
-        hi = fmax(hi, e->y[i]);
+        SL_CHECK(t, fabs(e->data.y[i]) < o->max_y, "y[%d] is %g", i, e->data.y[i]);
+        lo = fmin(lo, e->data.y[i]);
+        hi = fmax(hi, e->data.y[i]);
         sl_expr_eval_ref(&v, &bound, e->expr, x, NULL, 0x1p-53L);
         n->values++;
         if (!isnan(v) && !isinf(bound)) {
             n->bounded++;
-            SL_CHECK(t, fabsl(e->y[i] - v) <= bound, "y[%d] is %.17g, not %.17Lg: %s", i, e->y[i],
-                     v, text_of(e->expr));
+            SL_CHECK(t, fabsl(e->data.y[i] - v) <= bound, "y[%d] is %.17g, not %.17Lg: %s", i,
+                     e->data.y[i], v, text_of(e->expr));
         } else {
-            SL_CHECK(t, !isnan(v) || bound > 0, "y[%d] is %g where %s is not real", i, e->y[i],
+            SL_CHECK(t, !isnan(v) || bound > 0, "y[%d] is %g where %s is not real", i, e->data.y[i],
                      text_of(e->expr));
         }
         // the base with its sites is the same function
@@ -142,16 +142,17 @@ static void judge_pair(sl_fixture *t, const sl_pairs *p, const sl_pair *e, seen 
 
     // all rows of one draw, as they were: then whitening shows. So it is always with whole draws.
     const bool raw = o->shift > 0 || o->stretch > 1;
-    for (int c = 0; c < e->columns && o->whiten && !raw; c++) {
+    for (int c = 0; c < e->data.inputs && o->whiten && !raw; c++) {
         if (e->tries > 1 && o->retry == SL_PAIRS_RETRY_POINTS) break;
         double mean = 0, square = 0;
-        for (int i = 0; i < e->points; i++) mean += e->x[c][i] / e->points;
-        for (int i = 0; i < e->points; i++) square += e->x[c][i] * e->x[c][i] / e->points;
+        const double *x = e->data.x[c], rows = (double)e->data.rows;
+        for (int i = 0; i < e->data.rows; i++) mean += x[i] / rows;
+        for (int i = 0; i < e->data.rows; i++) square += x[i] * x[i] / rows;
         SL_CHECK(t, fabs(mean) < 1e-12 && fabs(square - 1) < 1e-12, "mean %g, square %g", mean,
                  square);
     }
     n->pairs++;
-    n->left_out += e->columns < sl_universe_config(u)->variables;
+    n->left_out += e->data.inputs < sl_universe_config(u)->variables;
     n->again += e->attempts > 1;
     n->more += e->tries > 1;
 }
@@ -224,9 +225,9 @@ static int fill_by_hand(sl_fixture *t, double *x[MAX_D], double *y, const sl_pai
         for (int i = 0; i < N && have < N; i++) {
             const double *at[MAX_D];
             for (int v = 0; v < D; v++) x[v][have] = draw[v][i] * factor[v] + offset[v];
-            for (int c = 0; c < e->columns; c++) at[c] = &x[e->column[c] - 1][have];
+            for (int c = 0; c < e->data.inputs; c++) at[c] = &x[e->column[c] - 1][have];
             SL_MUST(t, sl_expr_eval(&y[have], &t->arena, e->expr, at, 1, NULL));
-            have += fabs(y[have]) < o->limit; // not where it is NaN
+            have += fabs(y[have]) < o->max_y; // not where it is NaN
         }
     }
     --*tries;
@@ -257,14 +258,14 @@ static void tables_are_filled_by_good_rows_in_order(void **state) {
                          "setting %d: %d rows in %d tries, not %d", k, have, tries, e.tries);
                 more += tries > 1;
                 for (int j = 0; j < N; j++) {
-                    for (int c = 0; c < e.columns; c++) {
+                    for (int c = 0; c < e.data.inputs; c++) {
                         // powers of the stretch are libm's here
                         double want = x[e.column[c] - 1][j], slack = o.stretch > 1 ? 1e-12 : 0;
-                        SL_CHECK(t, fabs(e.x[c][j] - want) <= slack * fmax(1, fabs(want)),
-                                 "setting %d: x%d[%d] is %.17g, not %.17g", k, c + 1, j, e.x[c][j],
-                                 want);
+                        SL_CHECK(t, fabs(e.data.x[c][j] - want) <= slack * fmax(1, fabs(want)),
+                                 "setting %d: x%d[%d] is %.17g, not %.17g", k, c + 1, j,
+                                 e.data.x[c][j], want);
                     }
-                    SL_CHECK(t, o.stretch > 1 || e.y[j] == y[j], "setting %d: y[%d]", k, j);
+                    SL_CHECK(t, o.stretch > 1 || e.data.y[j] == y[j], "setting %d: y[%d]", k, j);
                 }
             }
             sl_pairs_free(p);
@@ -291,13 +292,13 @@ static uint64_t print_of(const sl_pair *e) {
     h = mix(h, &e->attempts, sizeof e->attempts);
     h = mix(h, &e->tries, sizeof e->tries);
     h = mix(h, e->expr, e->expr->len * sizeof *e->expr);
-    h = mix(h, &e->columns, sizeof e->columns);
-    h = mix(h, &e->points, sizeof e->points);
-    for (int c = 0; c < e->columns; c++) {
+    h = mix(h, &e->data.inputs, sizeof e->data.inputs);
+    h = mix(h, &e->data.rows, sizeof e->data.rows);
+    for (int c = 0; c < e->data.inputs; c++) {
         h = mix(h, &e->column[c], sizeof e->column[c]);
-        h = mix(h, e->x[c], (size_t)e->points * sizeof *e->x[c]);
+        h = mix(h, e->data.x[c], (size_t)e->data.rows * sizeof *e->data.x[c]);
     }
-    h = mix(h, e->y, (size_t)e->points * sizeof *e->y);
+    h = mix(h, e->data.y, (size_t)e->data.rows * sizeof *e->data.y);
     h = mix(h, &e->noise, sizeof e->noise);
     h = mix(h, e->tokens, (size_t)e->n_tokens);
     for (int k = 0; k < e->n_sites; k++) {
@@ -393,7 +394,7 @@ static void two_end(two *w) {
     sl_universe_free(w->u);
 }
 
-static bool same_doubles(const double *a, const double *b, int n) {
+static bool same_doubles(const double *a, const double *b, int64_t n) {
     return memcmp(a, b, (size_t)n * sizeof *a) == 0;
 }
 
@@ -421,7 +422,7 @@ static void noise_changes_y_alone(void **state) {
     for (int i = 0; i < n; i++) {
         two_get(t, &w, i);
         double squares = 0;
-        for (int k = 0; k < o.points; k++) squares += w.a.y[k] * w.a.y[k];
+        for (int k = 0; k < o.points; k++) squares += w.a.data.y[k] * w.a.data.y[k];
         double rms = sqrt(squares / (double)o.points);
         SL_CHECK(t, w.b.noise >= 0 && w.b.noise < noisy.noise, "level %g", w.b.noise);
         level[i] = w.b.noise / noisy.noise;
@@ -431,9 +432,10 @@ static void noise_changes_y_alone(void **state) {
         sl_pairs__rng(&rng, w.q, SL_SPLIT_TRAIN, start.number, w.b.attempts - 1, PURPOSE_NOISE);
         assert_true(w.b.noise == noisy.noise * sl_rng_uniform(&rng));
         for (int k = 0; k < o.points; k++)
-            step[i * o.points + k] = sl_num_normal_cdf((w.b.y[k] - w.a.y[k]) / (w.b.noise * rms));
+            step[i * o.points + k] =
+                sl_num_normal_cdf((w.b.data.y[k] - w.a.data.y[k]) / (w.b.noise * rms));
         sl_pair quiet = w.b;
-        quiet.y = w.a.y;
+        quiet.data.y = w.a.data.y;
         quiet.noise = 0;
         SL_CHECK(t, print_of(&quiet) == print_of(&w.a), "pair %d: more than y has changed", i);
     }
@@ -456,16 +458,16 @@ static void leaving_columns_out_changes_names_alone(void **state) {
     for (int i = 0; i < sl_test_iters(t, 300); i++) {
         two_get(t, &w, i);
         assert_true(w.a.attempts == w.b.attempts && w.a.tries == w.b.tries);
-        assert_true(same_sites(&w.a, &w.b) && same_doubles(w.a.y, w.b.y, w.a.points));
-        for (int c = 0; c < w.b.columns; c++)
-            assert_true(same_doubles(w.a.x[w.b.column[c] - 1], w.b.x[c], w.a.points));
+        assert_true(same_sites(&w.a, &w.b) && same_doubles(w.a.data.y, w.b.data.y, w.a.data.rows));
+        for (int c = 0; c < w.b.data.inputs; c++)
+            assert_true(same_doubles(w.a.data.x[w.b.column[c] - 1], w.b.data.x[c], w.a.data.rows));
         // called by the base's names it is the same expression
         sl_node *named = sl_arena_alloc(&t->arena, w.b.expr->len * sizeof *named);
         memcpy(named, w.b.expr, w.b.expr->len * sizeof *named);
         for (uint32_t k = 0; k < named->len; k += named[k].op == SL_OP_NUM ? named[k].len : 1)
             if (named[k].op == SL_OP_VAR) named[k].arg = (uint16_t)w.b.column[named[k].arg - 1];
         SL_CHECK(t, same_bytes(named, w.a.expr), "%s and %s", text_of(w.a.expr), text_of(named));
-        fewer += w.b.columns < 2;
+        fewer += w.b.data.inputs < 2;
     }
     assert_true(fewer > 3);
     two_end(&w);
@@ -487,7 +489,7 @@ static void columns_are_left_out_as_often_as_asked(void **state) {
         sl_arena_rewind(&t->arena, 0);
         SL_MUST(t, sl_pairs_get(&e, &t->arena, p, SL_SPLIT_TRAIN, i));
         assert_true(variables_in(sl_universe_get(u, e.base)) != 7); // depth 1: at most two
-        count[e.columns < 3]++;
+        count[e.data.inputs < 3]++;
     }
     double q = p_shares(count, (double[]){ 0.7, 0.3 }, 2);
     SL_CHECK(t, q > 1e-4, "%d of %d: p = %g", count[1], count[0] + count[1], q);
@@ -518,14 +520,14 @@ static void raw_columns_are_images_of_plain_ones(void **state) {
         SL_CHECK(t, same_sites(&w.a, &w.b) && same_bytes(w.a.expr, w.b.expr), "pair %d", i);
         if (w.a.tries > 1 || w.b.tries > 1) continue;
         for (int c = 0; c < 2; c++) {
-            const double *x = w.a.x[c], *z = w.b.x[c];
+            const double *x = w.a.data.x[c], *z = w.b.data.x[c];
             int lo = 0, hi = 0;
-            for (int k = 1; k < w.a.points; k++) {
+            for (int k = 1; k < w.a.data.rows; k++) {
                 if (x[k] < x[lo]) lo = k;
                 if (x[k] > x[hi]) hi = k;
             }
             double factor = (z[hi] - z[lo]) / (x[hi] - x[lo]), offset = z[lo] - factor * x[lo];
-            for (int k = 0; k < w.a.points; k++)
+            for (int k = 0; k < w.a.data.rows; k++)
                 SL_CHECK(t, fabs(z[k] - (factor * x[k] + offset)) < 1e-12 * (1 + fabs(factor) + S),
                          "x%d[%d] is not on the line", c + 1, k);
             moved[found] = (offset / S + 1) / 2;
@@ -569,8 +571,9 @@ static void raw_amounts_follow_their_laws(void **state) {
         SL_MUST(t, sl_pairs_get(&e, &t->arena, p, SL_SPLIT_TRAIN, i));
         for (int c = 0; c < 2; c++) { // a whitened column has mean 0 and variance 1
             double mean = 0, variance = 0;
-            for (int k = 0; k < 8; k++) mean += e.x[c][k] / 8;
-            for (int k = 0; k < 8; k++) variance += (e.x[c][k] - mean) * (e.x[c][k] - mean) / 8;
+            for (int k = 0; k < 8; k++) mean += e.data.x[c][k] / 8;
+            for (int k = 0; k < 8; k++)
+                variance += (e.data.x[c][k] - mean) * (e.data.x[c][k] - mean) / 8;
             value[c * n + i] = (mean / S + 1) / 2;
             value[(2 + c) * n + i] = (log(variance) / 2 / log(F) + 1) / 2;
         }
@@ -594,7 +597,7 @@ static void limits_leave_good_pairs_alone(void **state) {
         if (k == 1) other.retry = SL_PAIRS_RETRY_WHOLE;
         if (k == 2) other.tries = 1;
         if (k == 3) other.max_tokens = 15;
-        if (k == 4) other.limit = 2;
+        if (k == 4) other.max_y = 2;
         if (k == 5) other.test_size = 7; // of other splits only
         two w;
         two_begin(t, &w, &o, &other);
@@ -650,7 +653,7 @@ static void what_cannot_be_had_is_told(void **state) {
         sl_pairs_options o;
         sl_pair e;
         setting(&o, 0);
-        if (k == 0) o.limit = 1e-100;
+        if (k == 0) o.max_y = 1e-100;
         if (k == 1) {
             o.max_tokens = 2; // x_1 alone
             o.constant_chance = 1;
@@ -681,7 +684,7 @@ static void tokens_of_depth_two_go_round(void **state) {
     sl_universe *u = small_universe(t, 2, 2, NULL, 0);
     int prefixes = 0;
     for (int64_t i = 0; i < sl_universe_size(u); i++) {
-        sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+        sl_pairs_options o = sl_pairs_defaults();
         sl_pair_site site[256];
         sl_token ids[SL_TOKEN_MAX];
         sl_str scratch = { 0 };

@@ -23,10 +23,10 @@ static void a_pair_is_what_the_line_says(void **state) {
                          " \"y\": [4, 5, 100000000000000000000], \"expr\": \"x2**2 - x1\"}",
                          3));
     assert_string_equal(g.id, "a\xc3\xa4");
-    assert_int_equal(g.columns, 2);
-    assert_int_equal(g.points, 3);
+    assert_int_equal(g.data.inputs, 2);
+    assert_int_equal(g.data.rows, 3);
     static const double want[3][3] = { { 1, 2.5, -3 }, { 0, 1e3, 0 }, { 4, 5, 1e20 } };
-    const double *got[3] = { g.x[0], g.x[1], g.y };
+    const double *got[3] = { g.data.x[0], g.data.x[1], g.data.y };
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < 3; i++)
             SL_CHECK(t, got[k][i] == want[k][i], "value %d of list %d is %g", i, k, got[k][i]);
@@ -58,7 +58,7 @@ static void other_fields_are_left_alone(void **state) {
                          " {\"base\": \"x1\", \"latex\": null, \"tokens\": [1, [2]], \"x \": 7,"
                          " \"X\": [], \"x\": [[1, 2]], \"y\": [1, 1], \"n\": {\"x\": 1}} ",
                          2));
-    assert_int_equal(g.columns, 1);
+    assert_int_equal(g.data.inputs, 1);
 }
 
 static void a_whole_number_is_an_id(void **state) {
@@ -126,12 +126,12 @@ static void what_is_written_reads_back(void **state) {
 
         sl_pair_given g;
         SL_MUST(t, sl_pairs_read(&g, &t->arena, s.text, s.len, SL_UNIVERSE_MAX_VARS));
-        SL_CHECK(t, g.columns == columns && g.points == points, "%d columns, %d points", g.columns,
-                 g.points);
+        SL_CHECK(t, g.data.inputs == columns && g.data.rows == points, "%d inputs, %d rows",
+                 g.data.inputs, (int)g.data.rows);
         const size_t bytes = (size_t)points * sizeof(double);
         for (int k = 0; k <= columns; k++)
-            SL_CHECK(t, memcmp(k < columns ? g.x[k] : g.y, v[k], bytes) == 0, "other values: %s",
-                     s.text);
+            SL_CHECK(t, memcmp(k < columns ? g.data.x[k] : g.data.y, v[k], bytes) == 0,
+                     "other values: %s", s.text);
         SL_CHECK(t, g.expr && sl_expr_equal(g.expr, e), "another expression: %s", s.text);
         SL_CHECK(t, atoi(g.id) == i, "another id: %s", g.id);
         sl_str_clear(&expr);
@@ -289,14 +289,14 @@ static void judge(sl_fixture *t, const char *line, size_t n) {
         SL_CHECK(t, sl_arena_mark(&t->arena) == mark, "memory kept: %.*s", (int)n, line);
         return;
     }
-    SL_CHECK(t, g.columns >= 1 && g.columns <= 2 && g.points >= 2, "%d columns, %d points",
-             g.columns, g.points);
-    for (int k = 0; k <= g.columns; k++)
-        for (int p = 0; p < g.points; p++)
-            SL_CHECK(t, isfinite(k < g.columns ? g.x[k][p] : g.y[p]), "not finite: %.*s", (int)n,
-                     line);
+    SL_CHECK(t, g.data.inputs >= 1 && g.data.inputs <= 2 && g.data.rows >= 2, "%d inputs, %d rows",
+             g.data.inputs, (int)g.data.rows);
+    for (int k = 0; k <= g.data.inputs; k++)
+        for (int p = 0; p < g.data.rows; p++)
+            SL_CHECK(t, isfinite(k < g.data.inputs ? g.data.x[k][p] : g.data.y[p]),
+                     "not finite: %.*s", (int)n, line);
     if (g.expr)
-        SL_CHECK(t, sl_expr_valid(g.expr, g.expr->len) && sl_expr_max_var(g.expr) <= g.columns,
+        SL_CHECK(t, sl_expr_valid(g.expr, g.expr->len) && sl_expr_max_var(g.expr) <= g.data.inputs,
                  "no expression: %.*s", (int)n, line);
     sl_arena_rewind(&t->arena, mark);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static sl_pairs_options small(void) {
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 3;
     o.draws = 2;
     o.test_size = 50;
@@ -110,7 +110,7 @@ static void no_draws_are_shared(void **state) {
             int64_t size = sl_pairs_size(p, split) * (split == SL_SPLIT_TRAIN ? 2 : 1);
             for (int64_t i = 0; i < size; i++) {
                 assert_true(n < MOST);
-                x[n++] = get(t, p, split, i).x[0][0];
+                x[n++] = get(t, p, split, i).data.x[0][0];
             }
         }
         sl_pairs_free(p);
@@ -139,7 +139,7 @@ static void the_next_pass_is_fresh(void **state) {
         SL_MUST(t, sl_pairs_get(&b, &t->arena, p, SL_SPLIT_TRAIN,
                                 size + sl_pairs_order_inverse(p, 1, place)));
         assert_int_equal(a.base, b.base);
-        assert_true(a.x[0][0] != b.x[0][0]);
+        assert_true(a.data.x[0][0] != b.data.x[0][0]);
         other += !same_bytes(a.expr, b.expr);
     }
     SL_CHECK(t, other > size / 2, "%d of %lld have other constants", other, (long long)size);
@@ -189,9 +189,9 @@ static void training_never_ends(void **state) {
     double last = 0;
     for (int64_t i = INT64_MAX; i > INT64_MAX - 100; i--) {
         sl_pair e = get(t, p, SL_SPLIT_TRAIN, i);
-        assert_true(e.index == i && e.x[0][0] != last);
+        assert_true(e.index == i && e.data.x[0][0] != last);
         assert_int_equal(sl_pairs_pass(p, SL_SPLIT_TRAIN, i), i / sl_pairs_size(p, SL_SPLIT_TRAIN));
-        last = e.x[0][0];
+        last = e.data.x[0][0];
     }
     sl_pairs_free(p);
     sl_universe_free(u);

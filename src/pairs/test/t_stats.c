@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static sl_pairs_options small(void) {
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 5;
     o.draws = 100;
     o.test_size = 50;
@@ -102,12 +102,12 @@ static void the_laws_hold_whatever_is_filtered(void **state) {
         if (k == 0) { // whole data sets with large values are drawn anew, mixture and all
             o.retry = SL_PAIRS_RETRY_WHOLE;
             o.points = 20;
-            o.limit = 2;
+            o.max_y = 2;
             o.tries = 10;
             o.clusters = 1;
             o.constant_chance = 0;
         }
-        if (k == 1) o.limit = 1.5;
+        if (k == 1) o.max_y = 1.5;
         if (k == 2) o.min_spread = 1;
         if (k == 3) o.max_tokens = 15;
         if (k == 4) variables = 1;
@@ -225,7 +225,7 @@ static void figures_are_those_of_a_recount(void **state) {
         const char *ops = NULL;
         int depth = 2, last = 0;
         sl_pairs_options o = small();
-        if (k == 1) o.limit = 2;
+        if (k == 1) o.max_y = 2;
         if (k == 2) o.max_tokens = 12;
         if (k == 3) {
             o.min_spread = 1;
@@ -278,12 +278,12 @@ static void add_prints(sl_fixture *t, prints *pairs, prints *exprs, const sl_pai
         sl_pair e;
         sl_arena_rewind(&t->arena, 0);
         SL_MUST(t, sl_pairs_get(&e, &t->arena, p, split, i));
-        const size_t bytes = (size_t)e.points * sizeof(double);
+        const size_t bytes = (size_t)e.data.rows * sizeof(double);
         uint64_t h = mix(1, e.expr, e.expr->len * sizeof *e.expr);
         if (exprs) exprs->v[exprs->n++] = h;
         h = mix(h, &e.base, sizeof e.base);
-        for (int c = 0; c < e.columns; c++) h = mix(h, e.x[c], bytes);
-        pairs->v[pairs->n++] = mix(h, e.y, bytes);
+        for (int c = 0; c < e.data.inputs; c++) h = mix(h, e.data.x[c], bytes);
+        pairs->v[pairs->n++] = mix(h, e.data.y, bytes);
         assert_true(pairs->n < SL_LEN(pairs->v));
     }
 }
@@ -379,7 +379,7 @@ static void threads_do_not_matter(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 2, 2, NULL, 0.2);
     sl_pairs_options o = small();
-    o.limit = 3;
+    o.max_y = 3;
     sl_pairs *p = pairs_of(t, u, &o);
     sl_pairs_stats one, three, none;
     measure(t, &one, p, 4200, 300, 1);
@@ -432,7 +432,7 @@ static void failures_are_passed_on(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 1, 1, NULL, 0);
     sl_pairs_options o = small();
-    o.limit = 1e-100;
+    o.max_y = 1e-100;
     sl_pairs *p = pairs_of(t, u, &o);
     sl_pairs_stats s;
     assert_int_equal(sl_pairs_measure(&s, NULL, p, 10, 0, NULL, NULL), SL_ELIMIT);

@@ -9,7 +9,7 @@ static void a_handful_is_no_alarm(void **state) {
     sl_pool *pool;
     SL_MUST(t, sl_par_pool_new(&pool, 1));
     for (int seed = 0; seed < sl_test_iters(t, 400); seed++) {
-        sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+        sl_pairs_options o = sl_pairs_defaults();
         o.seed = (uint64_t)seed;
         o.points = 4;
         o.test_size = 1;

@@ -8,8 +8,6 @@
 /* y = 2 x + 1 with one candidate, made by hand. */
 typedef struct made {
     double x[8], y[8];
-    const double *columns[1];
-    sl_problem problem;
     sl_table table;
     sl_candidate candidate;
     sl_discovery discovery;
@@ -20,10 +18,11 @@ typedef struct made {
 static void make(made *m, sl_fixture *t, double r2) {
     static const char formula[] = "2*x1 + 1";
     sl_text_error wrong;
-    *m = (made){ .name = "mass", .columns = { m->x } };
+    *m = (made){ .name = "mass" };
     for (int i = 0; i < 8; i++) m->y[i] = 2 * (m->x[i] = i) + 1;
-    m->problem = (sl_problem){ .inputs = 1, .rows = 8, .x = m->columns, .y = m->y };
-    m->table = (sl_table){ .inputs = 1, .rows = 8, .read = 8 };
+    m->table = (sl_table){
+        .data = { .inputs = 1, .rows = 8, .x = { m->x }, .y = m->y }, .read = 8
+    };
     m->candidate = (sl_candidate){ .state = SL_CANDIDATE_SCORED,
                                    .source = SL_SOURCE_BASELINE,
                                    .r2 = r2,
@@ -36,7 +35,7 @@ static void make(made *m, sl_fixture *t, double r2) {
         .candidate = &m->candidate, .count = 1, .ranked = 1, .within_noise = true, .rows_fit = 8
     };
     m->result = (sl_report_discovery){ .table = &m->table,
-                                       .problem = &m->problem,
+                                       .data = &m->table.data,
                                        .discovery = &m->discovery,
                                        .names = { &m->name, 1 },
                                        .target = "y",

@@ -366,7 +366,7 @@ static void lack_of_memory_is_reported(void **state) {
     SL_MUST(t, report_study_make(&study, &t->arena, 0));
     // a little of everything: there are hundreds of allocations, and a page for each
     study.in.n_problems = 1;
-    study.problem[0].n = 3;
+    study.problem[0].data.rows = 3;
     study.in.n_curves = study.laws.n_curve = 2;
     study.laws.n_prediction = SL_MIN(study.laws.n_prediction, 4);
     study.laws.n_score = 1;

@@ -15,7 +15,7 @@ static int count_of(const char *text, const char *word) {
 
 /* A pair of one variable with these values; y = f(x) is not asked for. */
 static sl_pair made(sl_fixture *t, const double *x, const double *y, int n) {
-    sl_pair p = { .points = n, .columns = 1, .column = { 1 }, .x = { x }, .y = y };
+    sl_pair p = { .data.rows = n, .data.inputs = 1, .column = { 1 }, .data.x = { x }, .data.y = y };
     p.expr = sl_expr_var(&t->arena, 1);
     assert_non_null(p.expr);
     return p;

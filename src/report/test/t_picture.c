@@ -10,7 +10,7 @@
 typedef struct made {
     sl_fixture *t;
     double *column[SL_DATA_MAX_INPUTS], *y;
-    sl_problem problem;
+    sl_dataset problem;
     sl_candidate candidate[4];
     sl_discovery discovery;
     sl_report_discovery result;
@@ -32,12 +32,10 @@ static void make(made *m, sl_fixture *t, int inputs, int64_t rows) {
     m->y = column(t, rows);
     for (int64_t i = 0; i < rows; i++)
         m->y[i] = 2 * m->column[0][i] + 1 + 0.1 * sl_rng_normal(&t->rng);
-    m->problem = (sl_problem){
-        .inputs = inputs, .rows = rows, .x = (const double *const *)m->column, .y = m->y
-    };
+    m->problem = sl_data_view((const double *const *)m->column, inputs, m->y, rows);
     m->discovery = (sl_discovery){ .candidate = m->candidate, .rows_fit = rows, .seconds = 0.5 };
     m->result =
-        (sl_report_discovery){ .problem = &m->problem, .discovery = &m->discovery, .top = 10 };
+        (sl_report_discovery){ .data = &m->problem, .discovery = &m->discovery, .top = 10 };
 }
 
 static void add(made *m, const char *text, const double *value, const double *error, double r2) {

@@ -128,9 +128,7 @@ static bool run(task *k, sl_arena *a, sl_pool *pool, limit l, uint64_t seed, tot
     sl_names names = { (const char *const *)k->names, k->inputs };
     sl_rng_init(&rng, seed, 0, sl_hash(k->name, strlen(k->name), 0));
     if (!draw(k, a, &rng, k->rows)) return false;
-    sl_problem p = {
-        .inputs = k->inputs, .rows = k->rows, .x = (const double *const *)k->x, .y = k->y
-    };
+    sl_dataset p = sl_data_view((const double *const *)k->x, k->inputs, k->y, k->rows);
     double start = sl_clock(), cpu = cpu_seconds();
     double cpu_end = cpu + l.seconds * sl_par_pool_threads(pool);
     o.effort = SL_SEARCH_EFFORT_HIGH;

@@ -92,7 +92,7 @@ static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double
     o.exact_only = !noise;
     o.progress = watch;
     o.payload = &c;
-    sl_problem problem = { .inputs = p->columns, .rows = p->rows, .x = p->column, .y = p->y };
+    sl_dataset problem = sl_data_view(p->column, p->columns, p->y, p->rows);
     SL_TRY(sl_search_run(&r, pool, &problem, &o));
     double cpu = (cpu_seconds() - c.start) / c.threads;
     bool found = r->count > 0 && (r->formula[0].exact || noise), right = false, close = false;

@@ -29,7 +29,7 @@ static sl_status run(double *seconds, int *found, sl_str *text, const sl_search_
                      const pair *p, int from, int to) {
     static const sl_search_grammar grammar = SL_SEARCH_GRAMMAR_INIT;
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
-    sl_problem problem = { .inputs = p->columns, .rows = p->rows, .x = p->column, .y = p->y };
+    sl_dataset problem = sl_data_view(p->column, p->columns, p->y, p->rows);
     sl_search__job j = { .all = &problem, .o = &o, .precision = 0x1p-52 };
     void *state = NULL;
     bool more = true;

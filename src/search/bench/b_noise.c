@@ -119,7 +119,7 @@ static bool draw(task *t, sl_arena *a, const char *noise) {
 }
 
 static bool is_right(const task *t, sl_arena *a, const sl_fit *f, const double *const *x) {
-    const sl_problem clean = { .inputs = t->inputs, .rows = ROWS, .x = x, .y = t->clean };
+    const sl_dataset clean = sl_data_view(x, t->inputs, t->clean, ROWS);
     const sl_refine_options o = { .evaluations = 400, .restarts = 2 };
     double got[ALL];
     sl_fit again;
@@ -165,7 +165,7 @@ static int try_one(task *t, sl_pool *pool, const char *noise, double seconds, in
         sl_arena_clear(&a);
         return -1;
     }
-    const sl_problem p = { .inputs = t->inputs, .rows = ROWS, .x = x, .y = t->y };
+    const sl_dataset p = sl_data_view(x, t->inputs, t->y, ROWS);
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
     sl_search_result *r;
     o.effort = effort;

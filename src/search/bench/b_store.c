@@ -26,7 +26,7 @@ static bool agrees(const sl_store *s, sl_arena *a, sl_store_term t, const double
     const sl_node *e;
     const size_t mark = sl_arena_mark(a);
     bool good = sl_search_store_expr(&e, a, s, t) == SL_OK &&
-                sl_expr_eval(y, a, e, s->job->columns, s->probes, NULL) == SL_OK;
+                sl_expr_eval(y, a, e, s->job->rows.x, s->probes, NULL) == SL_OK;
     for (int i = 0; good && i < s->probes; i++) {
         const double w = sl_search__term_exponent(t) ? sl_exp(v[i]) : v[i];
         good = fabs(y[i] - w) <= 1e-9 * fmax(1, fabs(w)) || !isfinite(w);

@@ -12,7 +12,7 @@
 enum { CHECK_ROWS = 400 };
 
 typedef struct noisy_table {
-    sl_problem problem;
+    sl_dataset problem;
     const double *x[4];
     double column[4][CHECK_ROWS], clean[CHECK_ROWS], y[CHECK_ROWS], sigma[CHECK_ROWS];
 } noisy_table;
@@ -31,7 +31,7 @@ static inline void noisy_table_make(noisy_table *n, sl_fixture *t, const char *f
     for (int i = 0; i < rows; i++) rms += n->clean[i] * n->clean[i] / rows;
     for (int i = 0; i < rows; i++)
         n->y[i] = n->clean[i] + noise * sqrt(rms) * sl_rng_normal(&t->rng);
-    n->problem = (sl_problem){ .inputs = inputs, .rows = rows, .x = n->x, .y = n->y };
+    n->problem = sl_data_view(n->x, inputs, n->y, rows);
 }
 
 /* Levels 0 .. level of the method; the best formula is result->formula[0]. */
@@ -42,7 +42,7 @@ static inline sl_status noise_run(sl_search_result **out, const noisy_table *n, 
 
 /* Is the formula's structure that of the table, whatever the values of its constants? */
 static inline bool is_structure(sl_fixture *t, const sl_search_formula *f, const noisy_table *n) {
-    sl_problem clean = n->problem;
+    sl_dataset clean = n->problem;
     const sl_refine_options o = { .evaluations = 200 };
     double got[CHECK_ROWS], rms = 0;
     sl_fit again;

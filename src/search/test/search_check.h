@@ -16,7 +16,7 @@ typedef struct planted {
     double x[INPUTS_MAX][ROWS_MAX], y[ROWS_MAX];
     const double *column[INPUTS_MAX];
     const sl_node *formula;
-    sl_problem problem;
+    sl_dataset problem;
     double low, high;
 } planted;
 
@@ -29,8 +29,8 @@ static inline void draw_x(planted *p, sl_rng *rng) {
 static inline void plant(planted *p, sl_fixture *t, const char *text, int inputs, int rows,
                          double low, double high) {
     *p = (planted){ .low = low, .high = high };
-    p->problem = (sl_problem){ .inputs = inputs, .rows = rows, .x = p->column, .y = p->y };
     for (int v = 0; v < inputs; v++) p->column[v] = p->x[v];
+    p->problem = sl_data_view(p->column, inputs, p->y, rows);
     draw_x(p, &t->rng);
     if (!text) {
         for (int i = 0; i < rows; i++) p->y[i] = sl_rng_normal(&t->rng);
@@ -60,7 +60,7 @@ static inline const char *text_of(sl_fixture *t, const sl_search_formula *f) {
 /* Levels (a bit each) of one method without the steps of the others, each only while nothing exact
  * is found. */
 static inline sl_status run_levels(sl_search_result **out, const sl_search__method *m,
-                                   sl_pool *pool, const sl_problem *p, const sl_search_options *o,
+                                   sl_pool *pool, const sl_dataset *p, const sl_search_options *o,
                                    uint32_t levels) {
     sl_search__job j = { .all = p, .o = o, .pool = pool, .precision = 0x1p-52 };
     void *state = NULL;
@@ -88,7 +88,7 @@ done:
 
 /* Levels from .. to. */
 static inline sl_status run_method(sl_search_result **out, const sl_search__method *m,
-                                   sl_pool *pool, const sl_problem *p, const sl_search_options *o,
+                                   sl_pool *pool, const sl_dataset *p, const sl_search_options *o,
                                    int from, int to) {
     return run_levels(out, m, pool, p, o, (2u << to) - (1u << from));
 }

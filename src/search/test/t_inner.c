@@ -5,7 +5,7 @@
 static planted table;
 
 /* Levels 0 .. level of the method alone, without the steps before it. */
-static sl_status run_inner(sl_search_result **out, sl_pool *pool, const sl_problem *p,
+static sl_status run_inner(sl_search_result **out, sl_pool *pool, const sl_dataset *p,
                            const sl_search_options *o, int level) {
     return run_method(out, &sl_search__inner, pool, p, o, 0, level);
 }

@@ -214,7 +214,7 @@ static void a_cancelled_search_is_marked(void **state) {
     sl_search_result_free(r);
 }
 
-static sl_status run_once(const sl_problem *p) {
+static sl_status run_once(const sl_dataset *p) {
     sl_search_result *r;
     sl_search_options o = options(SL_SEARCH_EFFORT_LOW);
     SL_TRY(sl_search_run(&r, NULL, p, &o));

@@ -6,7 +6,7 @@
 static planted table;
 
 /* One level of products, then pairs. *found: whether these gave a formula that level 0 had not. */
-static sl_status run(bool *found, const sl_problem *p) {
+static sl_status run(bool *found, const sl_dataset *p) {
     sl_status st;
     sl_search_options o = options(SL_SEARCH_EFFORT_LOW);
     sl_search_result result = { .count = 0 };

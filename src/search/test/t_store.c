@@ -257,7 +257,7 @@ static void simple_terms_come_early(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         double y[SL_STORE_MAX_PROBES], v[SL_STORE_MAX_PROBES];
         bool found = false, exponent;
-        SL_MUST(t, sl_expr_eval(y, &t->arena, parsed(t, cases[i].text), problem.job.columns, PROBES,
+        SL_MUST(t, sl_expr_eval(y, &t->arena, parsed(t, cases[i].text), problem.job.rows.x, PROBES,
                                 NULL));
         for (int l = 0; l <= cases[i].level && !found; l++) {
             sl_store_walk w;

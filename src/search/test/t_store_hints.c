@@ -29,7 +29,7 @@ static void tear_down(sl_store *s) {
 static int place_of(sl_fixture *t, const sl_store *s, const char *text) {
     double y[SL_STORE_MAX_PROBES];
     const sl_search__store_list *l = &s->list[SL_LIST_HINTS];
-    SL_MUST(t, sl_expr_eval(y, &t->arena, parsed(t, text), problem.job.columns, PROBES, NULL));
+    SL_MUST(t, sl_expr_eval(y, &t->arena, parsed(t, text), problem.job.rows.x, PROBES, NULL));
     for (size_t i = 0; i < l->count; i++) {
         const double *v = sl_search__store_value(s, l->id[i]);
         int same = 0;

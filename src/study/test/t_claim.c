@@ -168,7 +168,7 @@ static void unfinished_claims_are_swept(void **state) {
     sl_study_watch_free(w);
 }
 
-/* ---------------------------------------------------------------- the dead ------------------ */
+/* ---------------------------------------------------------------- ended holders ------------- */
 
 static void a_process_of_this_machine_that_is_gone_is_replaced_at_once(void **state) {
     sl_fixture *t = *state;
@@ -222,7 +222,7 @@ static void another_process_with_its_number_does_not_keep_it(void **state) {
     sl_study_watch_free(w);
 }
 
-/* ---------------------------------------------------------------- the silent ---------------- */
+/* ---------------------------------------------------------------- holders without beats ----- */
 
 /* Tries until it has it, at most ten seconds; *seconds := how long that took. */
 static sl_study_claim *take_at_last(sl_fixture *t, sl_study_watch *w, const char *dir,
@@ -236,7 +236,7 @@ static sl_study_claim *take_at_last(sl_fixture *t, sl_study_watch *w, const char
     }
 }
 
-static void a_silent_holder_elsewhere_is_replaced_after_its_time(void **state) {
+static void a_remote_holder_without_beats_is_replaced_after_expiry(void **state) {
     sl_fixture *t = *state;
     static const int shifts[] = { 0, -7200, 7200 }; // clocks that are hours off
     for (int i = 0; i < SL_LEN(shifts); i++) {
@@ -260,7 +260,7 @@ static void a_silent_holder_elsewhere_is_replaced_after_its_time(void **state) {
     }
 }
 
-static void a_holder_that_beats_is_left_alone_whatever_files_say(void **state) {
+static void a_holder_that_beats_keeps_its_claim_for_any_file_times(void **state) {
     sl_fixture *t = *state;
     const char *dir = fresh("beats");
     sl_study_watch *w = watch_of(t, 0.1);
@@ -320,7 +320,7 @@ static void a_claim_that_cannot_be_read_holds_until_it_expires(void **state) {
 
 /* ---------------------------------------------------------------- waking late --------------- */
 
-static void a_process_that_wakes_late_knows_before_it_writes(void **state) {
+static void a_suspended_process_detects_the_loss_before_it_writes(void **state) {
     sl_fixture *t = *state;
     const char *dir = fresh("late");
     int ready[2];
@@ -379,7 +379,7 @@ static void a_removed_claim_is_lost(void **state) {
 }
 
 /* One of two signs is enough: on a network file system the other may be seen later. */
-static void a_mark_or_a_higher_claim_alone_says_that_it_is_lost(void **state) {
+static void a_mark_or_a_higher_claim_alone_means_lost(void **state) {
     sl_fixture *t = *state;
     static const char *const signs[] = { "claim-1", "claim-2" };
     for (int i = 0; i < SL_LEN(signs); i++) {
@@ -416,7 +416,7 @@ static void a_deadline_ends_the_work(void **state) {
 
 /* ---------------------------------------------------------------- failures ------------------ */
 
-static void a_folder_that_cannot_be_made_is_told(void **state) {
+static void a_folder_that_cannot_be_made_is_reported(void **state) {
     sl_fixture *t = *state;
     const char *file = fresh("plain");
     char dir[800];
@@ -483,15 +483,15 @@ int main(void) {
         SL_TEST(unfinished_claims_are_swept),
         SL_TEST(a_process_of_this_machine_that_is_gone_is_replaced_at_once),
         SL_TEST(another_process_with_its_number_does_not_keep_it),
-        SL_TEST(a_silent_holder_elsewhere_is_replaced_after_its_time),
-        SL_TEST(a_holder_that_beats_is_left_alone_whatever_files_say),
+        SL_TEST(a_remote_holder_without_beats_is_replaced_after_expiry),
+        SL_TEST(a_holder_that_beats_keeps_its_claim_for_any_file_times),
         SL_TEST(the_holders_own_time_counts_too),
         SL_TEST(a_claim_that_cannot_be_read_holds_until_it_expires),
-        SL_TEST(a_process_that_wakes_late_knows_before_it_writes),
+        SL_TEST(a_suspended_process_detects_the_loss_before_it_writes),
         SL_TEST(a_removed_claim_is_lost),
-        SL_TEST(a_mark_or_a_higher_claim_alone_says_that_it_is_lost),
+        SL_TEST(a_mark_or_a_higher_claim_alone_means_lost),
         SL_TEST(a_deadline_ends_the_work),
-        SL_TEST(a_folder_that_cannot_be_made_is_told),
+        SL_TEST(a_folder_that_cannot_be_made_is_reported),
         SL_TEST(a_long_text_fits_and_is_valid),
         SL_TEST(without_memory_nothing_is_claimed_or_leaked),
     };

@@ -164,7 +164,7 @@ static void sweep_is_done(sl_fixture *t) {
     SL_MUST(t, sl_study_result_write(folder(B16), &r));
 }
 
-static void a_study_is_what_its_folders_say(void **state) {
+static void a_study_is_read_from_its_folders(void **state) {
     sl_fixture *t = *state;
     sl_study s;
     SL_MUST(t, sl_study_look(&s, &t->arena, &plan, sl_test_path("nowhere")));
@@ -266,7 +266,7 @@ static sl_status look(sl_fixture *t) {
 }
 
 /* jansson's memory does not fail here: where it cannot enlarge the buffer of a token it aborts. */
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     sweep_is_done(t);
     write_text(folder(B16), "eval-test.json", evaluation);
@@ -282,9 +282,9 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(results_read_back_exactly),
         SL_TEST(attempts_are_counted_for_each_kind_of_work),
-        SL_TEST(a_study_is_what_its_folders_say),
+        SL_TEST(a_study_is_read_from_its_folders),
         SL_TEST(damage_is_named_and_counts_as_missing),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("study.look", tests, SL_LEN(tests));
 }

@@ -236,7 +236,7 @@ static double mean_loss(const world *w, const sl_study_size *s, int size, double
     return sum / s->sweep_seeds.n;
 }
 
-static void judge_size(sl_fixture *t, const world *w, const sl_study *s, int i) {
+static void check_size(sl_fixture *t, const world *w, const sl_study *s, int i) {
     const sl_study_size *size = &s->plan->size[i];
     const sl_study_best *best = &s->best[i];
     double batch[64], lr[64];
@@ -291,7 +291,7 @@ static void a_study_comes_to_its_end_in_any_order(void **state) {
         play(t, &a, w, &order);
         play(t, &b, other, &order);
         SL_CHECK(t, same_study(&a, &b), "the order of work shows in its end");
-        for (int k = 0; k < plan->sizes; k++) judge_size(t, w, &a, k);
+        for (int k = 0; k < plan->sizes; k++) check_size(t, w, &a, k);
         for (int k = 0; k < a.runs; k++)
             SL_CHECK(t, a.run[k].state == SL_STUDY_DONE || a.run[k].state == SL_STUDY_FAILED,
                      "%s is not at its end", a.run[k].id);
@@ -433,7 +433,7 @@ static sl_status one_look(sl_fixture *t, world *w) {
     return sl_study_jobs(&jobs, &t->arena, &s, NULL) < 0 ? SL_ENOMEM : SL_OK;
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_study_size size = size_of((sl_study_list){ three, 3 }, (sl_study_list){ rates, 3 }, 1);
     const sl_study_plan plan = { .size = &size, .sizes = 1, .attempts = 1 };
@@ -449,7 +449,7 @@ int main(void) {
         SL_TEST(values_that_are_added_are_rounded),
         SL_TEST(jobs_are_the_longest_first_and_sweeps_before_scale),
         SL_TEST(numbers_in_names_read_back),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("study.phases", tests, SL_LEN(tests));
 }

@@ -60,7 +60,7 @@ static const char full[] =
     " \"eval\": {\"test\": {\"limit\": 100, \"seeds\": 2}, \"withheld\": {}, \"baselines\": "
     "[\"blind\", \"search\"]}}\n";
 
-static void a_plan_says_what_its_text_says(void **state) {
+static void a_plan_holds_what_its_text_says(void **state) {
     sl_fixture *t = *state;
     sl_study_plan *p;
     SL_MUST(t, read_plan(&p, t, full));
@@ -112,7 +112,7 @@ static void a_plan_says_what_its_text_says(void **state) {
     sl_str_clear(&options);
 }
 
-static void defaults_hold_where_a_plan_says_nothing(void **state) {
+static void missing_members_have_defaults(void **state) {
     sl_fixture *t = *state;
     sl_study_plan *p;
     SL_MUST(t, read_plan(&p, t,
@@ -126,7 +126,7 @@ static void defaults_hold_where_a_plan_says_nothing(void **state) {
 }
 
 /* A plan in which %s stands for members of the top, with one that is wrong. */
-static void mistakes_are_told_with_their_place(void **state) {
+static void mistakes_are_reported_with_their_place(void **state) {
     sl_fixture *t = *state;
 #define HEAD  "{\"name\": \"a\",\n"
 #define SIZES "\"sizes\": [{\"width\": 16, \"layers\": 1}],\n"
@@ -300,7 +300,7 @@ static sl_status store(const sl_study_plan *p) {
 }
 
 /* jansson's memory does not fail here: where it cannot enlarge the buffer of a token it aborts. */
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_study_plan *p;
     write_text(sl_test_path("plan.json"), full);
@@ -312,12 +312,9 @@ static void lack_of_memory_is_told(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(a_plan_says_what_its_text_says),
-        SL_TEST(defaults_hold_where_a_plan_says_nothing),
-        SL_TEST(mistakes_are_told_with_their_place),
-        SL_TEST(lines_are_those_of_the_text),
-        SL_TEST(a_stored_plan_needs_nothing_else),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(a_plan_holds_what_its_text_says),        SL_TEST(missing_members_have_defaults),
+        SL_TEST(mistakes_are_reported_with_their_place), SL_TEST(lines_are_those_of_the_text),
+        SL_TEST(a_stored_plan_needs_nothing_else),       SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("study.plan", tests, SL_LEN(tests));
 }

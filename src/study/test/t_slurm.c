@@ -37,8 +37,8 @@ typedef struct world {
     sl_study study;
     sl_study_runner runner;
     sl_study_slurm_options o;
-    int told;     // calls of tell
-    int patience; // of them until it cancels; 0: never
+    int reports;      // calls of report
+    int cancel_after; // reports after which it cancels; 0: never
 } world;
 
 static void put(const world *w, const char *folder, const char *name, const char *text,
@@ -72,8 +72,8 @@ static char *get(const world *w, const char *folder, const char *name) {
 static sl_status on_tell(const sl_study_runner *r, const sl_study *study, const char *text) {
     world *w = r->payload;
     SL_CHECK(w->t, study && study->plan && text, "nothing to say");
-    w->told++;
-    if (w->patience && w->told >= w->patience) return sl_fail(SL_ECANCEL, "cancelled");
+    w->reports++;
+    if (w->cancel_after && w->reports >= w->cancel_after) return sl_fail(SL_ECANCEL, "cancelled");
     return SL_OK;
 }
 
@@ -84,7 +84,7 @@ static const char plan_text[] =
 
 /* A study in a folder of this name, Slurm's programs in PATH, and nothing queued. */
 static void world_make(world *w, sl_fixture *t, const char *name) {
-    *w = (world){ .t = t, .o = SL_STUDY_SLURM_OPTIONS_INIT };
+    *w = (world){ .t = t, .o = sl_study_slurm_defaults() };
     static int worlds;
     char base[256];
     snprintf(base, sizeof base, "%s-%d", sl_test_path("world"), worlds++);
@@ -130,7 +130,7 @@ static const char *script_of(world *w) {
     return text;
 }
 
-static void script_says_what_was_asked(void **state) {
+static void script_has_the_options(void **state) {
     world w;
     world_make(&w, *state, "study");
     const char *plain = script_of(&w);
@@ -477,7 +477,7 @@ static void workers_are_submitted_once(void **state) {
     answer(&w, "squeue.first", "4711|0|COMPLETING|None\n");
     answer(&w, "squeue.out", "4711|0|PENDING|BeginTime\n");
     SL_MUST(w.t, submit(&w, &submitted, &jobs));
-    SL_CHECK(w.t, !submitted && jobs.waiting == 1 && w.told > 0, "requeued jobs are not seen");
+    SL_CHECK(w.t, !submitted && jobs.waiting == 1 && w.reports > 0, "requeued jobs are not seen");
     SL_CHECK(w.t, strcmp(get(&w, w.fake, "sbatch.in"), want) == 0, "sbatch was called again");
 
     // but when they are gone, for instance by scancel, others are
@@ -524,18 +524,18 @@ static void two_do_not_submit_at_once(void **state) {
     SL_MUST(w.t, sl_study_watch_new(&watch, 300));
     SL_MUST(w.t, sl_study_claim_take(&claim, watch, folder));
     SL_CHECK(w.t, claim, "no claim");
-    w.patience = 2;
+    w.cancel_after = 2;
     SL_CHECK(w.t, submit(&w, &submitted, &jobs) == SL_ECANCEL && !submitted, "%s", sl_last_error());
     SL_CHECK(w.t, !get(&w, w.fake, "sbatch.in") && !get(&w, w.fake, "squeue.in"),
              "it did not wait");
     sl_study_claim_release(claim);
-    w.patience = 0;
+    w.cancel_after = 0;
     SL_MUST(w.t, submit(&w, &submitted, &jobs));
     SL_CHECK(w.t, submitted, "not submitted");
     sl_study_watch_free(watch);
 }
 
-static void failures_are_told_in_slurms_words(void **state) {
+static void failures_quote_slurm(void **state) {
     world w;
     bool submitted;
     sl_study_slurm_jobs jobs;
@@ -578,7 +578,7 @@ static sl_status show(world *w) {
 }
 
 /* Not by SL_EACH_ALLOCATION: a claim is released as well as it can be, with memory or without. */
-static void submission_survives_lack_of_memory(void **state) {
+static void submission_reports_lack_of_memory(void **state) {
     world w;
     bool submitted;
     sl_study_slurm_jobs jobs;
@@ -612,13 +612,13 @@ static void waiting_ends_with_the_study_or_its_jobs(void **state) {
              "%s", sl_last_error());
 
     answer(&w, "squeue.out", "4711|0|RUNNING|None\n");
-    w.patience = 3;
-    SL_CHECK(w.t, sl_study_slurm_wait(w.plan, w.dir, &w.runner) == SL_ECANCEL && w.told == 3, "%s",
-             sl_last_error());
+    w.cancel_after = 3;
+    SL_CHECK(w.t, sl_study_slurm_wait(w.plan, w.dir, &w.runner) == SL_ECANCEL && w.reports == 3,
+             "%s", sl_last_error());
 
     // a controller that is down for a while changes nothing
     answer(&w, "squeue.code", "1");
-    w.patience = w.told + 3;
+    w.cancel_after = w.reports + 3;
     SL_CHECK(w.t, sl_study_slurm_wait(w.plan, w.dir, &w.runner) == SL_ECANCEL, "%s",
              sl_last_error());
     answer(&w, "squeue.out", "what?\n");
@@ -628,7 +628,7 @@ static void waiting_ends_with_the_study_or_its_jobs(void **state) {
 
     char run[900]; // its only run has failed as often as it may
     answer(&w, "squeue.out", "4711|0|RUNNING|None\n");
-    w.patience = w.told + 50;
+    w.cancel_after = w.reports + 50;
     snprintf(run, sizeof run, "%s/runs/%s", w.dir, w.study.run[0].id);
     SL_MUST(w.t, sl_folder_make(run, 0700));
     SL_MUST(w.t, sl_study_attempt_add(run, "train", "too bad"));
@@ -669,7 +669,7 @@ static void programs_that_hang_are_ended(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(script_says_what_was_asked),
+        SL_TEST(script_has_the_options),
         SL_TEST(what_cannot_be_written_is_refused),
         SL_TEST(odd_names_reach_the_worker),
         SL_TEST(limit_is_what_slurm_leaves),
@@ -681,8 +681,8 @@ int main(void) {
         SL_TEST(workers_are_submitted_once),
         SL_TEST(name_belongs_to_the_folder),
         SL_TEST(two_do_not_submit_at_once),
-        SL_TEST(failures_are_told_in_slurms_words),
-        SL_TEST(submission_survives_lack_of_memory),
+        SL_TEST(failures_quote_slurm),
+        SL_TEST(submission_reports_lack_of_memory),
         SL_TEST(waiting_ends_with_the_study_or_its_jobs),
         SL_TEST(programs_that_hang_are_ended),
     };

@@ -159,7 +159,7 @@ static sl_status make_table(sl_fixture *t, const sl_study *s) {
     return sl_study_table(&table, &t->arena, s);
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_study_run run[5];
     const sl_study s = example(run);
@@ -171,7 +171,7 @@ int main(void) {
         SL_TEST(laws_sees_the_runs_that_have_a_result),
         SL_TEST(the_csv_reads_back_as_the_same_table),
         SL_TEST(times_are_in_the_last_columns_alone),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("study.table", tests, SL_LEN(tests));
 }

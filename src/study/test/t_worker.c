@@ -45,7 +45,7 @@ typedef struct fake {
     sl_status status;
     const char *message;
     bool empty;     // bad runs end well and leave nothing
-    int stop_after; // jobs after which tell wants no more; 0: never
+    int stop_after; // jobs after which report cancels; 0: never
     int stop_self;  // the job in which it stops itself by SIGSTOP; 0: none
     int kill_self;  // ... or kills itself
     int done;
@@ -247,7 +247,7 @@ static void a_worker_that_wakes_late_writes_nothing(void **state) {
 }
 
 /* Files whose times are minutes off, before and behind, belong to machines with other clocks. */
-static void clocks_that_differ_do_no_harm(void **state) {
+static void file_times_do_not_matter(void **state) {
     sl_fixture *t = *state;
     enum { WORKERS = 4 };
     const char *study = study_of("clocks");
@@ -437,7 +437,7 @@ int main(void) {
         SL_TEST(eight_workers_do_a_hundred_runs_once),
         SL_TEST(a_killed_worker_is_replaced),
         SL_TEST(a_worker_that_wakes_late_writes_nothing),
-        SL_TEST(clocks_that_differ_do_no_harm),
+        SL_TEST(file_times_do_not_matter),
         SL_TEST(two_workers_share_the_work),
         SL_TEST(a_run_that_fails_is_tried_again_and_the_others_go_on),
         SL_TEST(a_full_disk_ends_the_worker_and_room_lets_it_go_on),

@@ -2,9 +2,8 @@
  * core.
  *
  * Expressions are random ones of depth 3 with numbers put in, tidied, as the training data have
- * them; numbers are normal ones of many sizes. Everything is checked before it is timed: what is
- * written reads back, every token is in the set of those that may follow, and numbers come back to
- * a float's precision.
+ * them. Everything is checked before it is timed: what is written reads back, and every token is in
+ * the set of those that may follow.
  *
  *     from_expr    expression to tokens: printing and cutting      per expression
  *     from_latex   the cutting alone                               per expression
@@ -12,10 +11,8 @@
  *     push         one token taken                                 per token
  *     push_next    the same, and the set of what may follow        per token
  *     push_tight   the same, with no more room than is needed      per token
- *     split        numbers to mantissas and exponents              per data set of 192
  *
  *     build/bench/token.token             a table, tab separated */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +20,7 @@
 #include "expr/expr_test.h"
 #include "token/token.h"
 
-enum { SAMPLE = 20000, REPEATS = 9, VARIABLES = 2, NUMBERS = 192, SETS = 1000 };
+enum { SAMPLE = 20000, REPEATS = 9, VARIABLES = 2 };
 
 typedef struct sample {
     const sl_node *e;
@@ -36,8 +33,6 @@ typedef struct sample {
 typedef struct bench {
     sample s[SAMPLE];
     int64_t tokens; // of all
-    double numbers[SETS][NUMBERS];
-    float mantissa[NUMBERS], exponent[NUMBERS];
     sl_arena work;
     sl_str scratch;
     uint64_t sink; // keeps the compiler from leaving things out
@@ -92,20 +87,6 @@ static sl_status check_prefixes(const sample *s) {
     return state.top == 0 ? SL_OK : sl_fail(SL_EINVAL, "not at its end");
 }
 
-static sl_status check_numbers(const bench *b) {
-    for (int k = 0; k < SETS; k++) {
-        for (int i = 0; i < NUMBERS; i++) {
-            float m;
-            int e;
-            sl_token_number_split(&m, &e, b->numbers[k][i]);
-            const double error = sl_token_number_join(m, e) / b->numbers[k][i] - 1;
-            if (!(fabsf(m) >= 1 && fabsf(m) < 10 && fabs(error) <= 0x1p-24))
-                return sl_fail(SL_EINVAL, "%g is split wrongly", b->numbers[k][i]);
-        }
-    }
-    return SL_OK;
-}
-
 static sl_status prepare(bench *b, sl_arena *a) {
     sl_rng rng;
     sl_rng_init(&rng, 1, 0, 0);
@@ -114,10 +95,7 @@ static sl_status prepare(bench *b, sl_arena *a) {
         SL_TRY(check_prefixes(&b->s[i]));
         b->tokens += b->s[i].n;
     }
-    for (int k = 0; k < SETS; k++)
-        for (int i = 0; i < NUMBERS; i++)
-            b->numbers[k][i] = sl_rng_normal(&rng) * sl_exp(6 * sl_rng_normal(&rng));
-    return check_numbers(b);
+    return SL_OK;
 }
 
 /* ---------------------------------------------------------------- cases --------------------- */
@@ -171,14 +149,6 @@ static sl_status run_push(bench *b) { return push(b, 0); }
 static sl_status run_push_next(bench *b) { return push(b, SL_TOKEN_MAX); }
 static sl_status run_push_tight(bench *b) { return push(b, -1); }
 
-static sl_status run_split(bench *b) {
-    for (int k = 0; k < SETS; k++) {
-        sl_token_number_split_array(b->mantissa, b->exponent, b->numbers[k], NUMBERS);
-        b->sink += b->mantissa[k % NUMBERS] > 2;
-    }
-    return SL_OK;
-}
-
 /* ---------------------------------------------------------------- measuring ----------------- */
 
 static int cmp_double(const void *a, const void *b) {
@@ -208,8 +178,7 @@ static sl_status measure_all(bench *b, sl_arena *a) {
     SL_TRY(measure(b, "to_expr", "expression", SAMPLE, run_to_expr));
     SL_TRY(measure(b, "push", "token", b->tokens, run_push));
     SL_TRY(measure(b, "push_next", "token", b->tokens, run_push_next));
-    SL_TRY(measure(b, "push_tight", "token", b->tokens, run_push_tight));
-    return measure(b, "split", "set", SETS, run_split);
+    return measure(b, "push_tight", "token", b->tokens, run_push_tight);
 }
 
 int main(void) {

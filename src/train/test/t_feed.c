@@ -28,12 +28,13 @@ static by_hand *make_by_hand(sl_fixture *t, const sl_pairs *p, int columns, int6
         sl_pair e;
         sl_arena_rewind(&t->arena, 0);
         SL_MUST(t, sl_pairs_get(&e, &t->arena, p, SL_SPLIT_TRAIN, first + i));
-        for (int c = 0; c <= e.columns; c++) {
+        for (int c = 0; c <= e.data.inputs; c++) {
             h->present[c * PAIRS + i] = 1;
             for (int k = 0; k < points; k++) {
                 int exponent;
                 const int at = (c * PAIRS + i) * points + k;
-                sl_token_number_split(&h->mantissa[at], &exponent, c ? e.x[c - 1][k] : e.y[k]);
+                sl_data_number_split(&h->mantissa[at], &exponent,
+                                     c ? e.data.x[c - 1][k] : e.data.y[k]);
                 h->exponent[at] = (float)exponent / 10.0f;
             }
         }
@@ -95,7 +96,7 @@ static double rounding(sl_train__seat *seat, float *grad, const float *weights, 
 static void chunks_add_up_to_the_whole(void **state) {
     sl_fixture *t = *state;
     for (int dropped = 0; dropped < 2; dropped++) {
-        sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+        sl_pairs_options o = sl_pairs_defaults();
         o.points = 6;
         o.draws = 50;
         o.test_size = 5;

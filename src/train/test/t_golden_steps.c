@@ -13,13 +13,13 @@ typedef struct steps {
 } steps;
 
 static void steps_open(steps *r, sl_fixture *t) {
-    sl_optim_options o = SL_OPTIM_OPTIONS_INIT;
+    sl_optim_options o = sl_optim_defaults();
     small *x = &r->x;
     small_open(x, t);
     SL_CHECK(t, golden_case(&x->g, "steps"), "no steps");
     o.lr = golden_one(&x->g, "lr");
     o.warmup = 0;
-    o.decay = 1; // the same rate throughout
+    o.lr_final = 1; // the same rate throughout
     o.beta1 = golden_get(&x->g, "beta", NULL)[0];
     o.beta2 = golden_get(&x->g, "beta", NULL)[1];
     o.eps = golden_one(&x->g, "eps");

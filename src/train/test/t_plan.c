@@ -2,9 +2,9 @@
 #include "train/test/tiny.h"
 
 static sl_train_config plain(void) {
-    return (sl_train_config){ .train = SL_TRAIN_OPTIONS_INIT,
-                              .model = SL_MODEL_OPTIONS_INIT,
-                              .optim = SL_OPTIM_OPTIONS_INIT };
+    return (sl_train_config){ .train = sl_train_defaults(),
+                              .model = sl_model_defaults(),
+                              .optim = sl_optim_defaults() };
 }
 
 /* The paper's table: sizes, batches at ratio 5, and FLOPs (6.5M at ratio 5 is 4.4e15 and so on, by
@@ -106,7 +106,7 @@ static void batches_are_cut_by_the_rule(void **state) {
         { 600, 2, 2, 1, 2, 300 }, { 1000, 2, 2, 1, 2, 384 },
     };
     for (int i = 0; i < SL_LEN(row); i++) {
-        sl_train_options o = SL_TRAIN_OPTIONS_INIT;
+        sl_train_options o = sl_train_defaults();
         sl_train__shape s;
         o.batch = row[i].batch;
         o.lanes = row[i].lanes;

@@ -199,9 +199,9 @@ static void one_rank_without_memory_stops_all(void **state) {
 
 static void each_rank_keeps_to_its_plan(void **state) {
     sl_fixture *t = *state;
-    sl_train_config c = { .train = SL_TRAIN_OPTIONS_INIT,
-                          .model = SL_MODEL_OPTIONS_INIT,
-                          .optim = SL_OPTIM_OPTIONS_INIT };
+    sl_train_config c = { .train = sl_train_defaults(),
+                          .model = sl_model_defaults(),
+                          .optim = sl_optim_defaults() };
     sl_train_timing out;
     c.model.width = 64;
     c.model.layers = 1;

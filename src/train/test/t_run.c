@@ -161,7 +161,7 @@ static int count(const char *text, const char *word) {
 static void the_log_has_its_lines(void **state) {
     sl_fixture *t = *state;
     tiny x;
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     o.points = 4;
     o.draws = 1; // a pass is short
     o.test_size = 9;

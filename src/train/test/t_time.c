@@ -15,9 +15,9 @@ static void the_plan_is_kept_by_timing(void **state) {
         { 128, 1, 4, 1, 5, 40, 3 }, { 8, 1, 64, 1, 200, 31, 1 }, // most of it pairs
     };
     for (int i = 0; i < SL_LEN(row); i++) {
-        sl_train_config c = { .train = SL_TRAIN_OPTIONS_INIT,
-                              .model = SL_MODEL_OPTIONS_INIT,
-                              .optim = SL_OPTIM_OPTIONS_INIT };
+        sl_train_config c = { .train = sl_train_defaults(),
+                              .model = sl_model_defaults(),
+                              .optim = sl_optim_defaults() };
         sl_train_timing out;
         sl_pool *pool;
         c.model.width = row[i].width;
@@ -43,7 +43,7 @@ static void the_plan_is_kept_by_a_run(void **state) {
     sl_fixture *t = *state;
     for (int threads = 1; threads <= 5; threads += 2) {
         tiny x;
-        sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+        sl_pairs_options o = sl_pairs_defaults();
         o.points = 16;
         o.draws = 50;
         o.test_size = 30;
@@ -76,9 +76,9 @@ static int stop_at_third(const sl_train_news *n, void *payload) {
 
 static void timing_stops_when_told(void **state) {
     sl_fixture *t = *state;
-    sl_train_config c = { .train = SL_TRAIN_OPTIONS_INIT,
-                          .model = SL_MODEL_OPTIONS_INIT,
-                          .optim = SL_OPTIM_OPTIONS_INIT };
+    sl_train_config c = { .train = sl_train_defaults(),
+                          .model = sl_model_defaults(),
+                          .optim = sl_optim_defaults() };
     sl_train_timing out;
     int64_t last = 0;
     c.model.width = 8;
@@ -90,9 +90,9 @@ static void timing_stops_when_told(void **state) {
 
 static void nonsense_is_refused(void **state) {
     sl_fixture *t = *state;
-    sl_train_config c = { .train = SL_TRAIN_OPTIONS_INIT,
-                          .model = SL_MODEL_OPTIONS_INIT,
-                          .optim = SL_OPTIM_OPTIONS_INIT };
+    sl_train_config c = { .train = sl_train_defaults(),
+                          .model = sl_model_defaults(),
+                          .optim = sl_optim_defaults() };
     sl_train_timing out;
     c.model.width = 8;
     c.model.layers = 1;

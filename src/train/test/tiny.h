@@ -19,7 +19,7 @@ typedef struct tiny {
 
 static inline void tiny_begin(sl_fixture *t, tiny *x, const sl_pairs_options *given) {
     sl_universe_options u = SL_UNIVERSE_OPTIONS_INIT;
-    sl_pairs_options o = SL_PAIRS_OPTIONS_INIT;
+    sl_pairs_options o = sl_pairs_defaults();
     u.depth = 1;
     u.size = 0;
     SL_MUST(t, sl_universe_new(&x->u, NULL, &u, NULL));
@@ -27,9 +27,9 @@ static inline void tiny_begin(sl_fixture *t, tiny *x, const sl_pairs_options *gi
     o.draws = 50;
     o.test_size = 9;
     SL_MUST(t, sl_pairs_new(&x->p, x->u, given ? given : &o));
-    x->c = (sl_train_config){ .train = SL_TRAIN_OPTIONS_INIT,
-                              .model = SL_MODEL_OPTIONS_INIT,
-                              .optim = SL_OPTIM_OPTIONS_INIT,
+    x->c = (sl_train_config){ .train = sl_train_defaults(),
+                              .model = sl_model_defaults(),
+                              .optim = sl_optim_defaults(),
                               .seed = 3,
                               .pairs = x->p,
                               .config_json = "{\"width\":8,\"variables\":2}",

@@ -77,7 +77,7 @@ def constant(name, value, says):
 
 
 ln2 = log(mpf(2))
-print("""/* Constants of the elementary functions, for math_template.h and math_reduce.c only.
+print("""/* Constants of the elementary functions, for math_body.h and math_reduce.c only.
  *
  * Printed by tests/golden/math/coefficients.py; change that and not this. */
 #ifndef SL_MATH_CONSTANTS_H

@@ -66,7 +66,7 @@ static inline void small_weights(small *x) {
 /* The model is that of the file, without dropout. */
 static inline void small_open(small *x, sl_fixture *t) {
     int n;
-    sl_model_options o = SL_MODEL_OPTIONS_INIT;
+    sl_model_options o = sl_model_defaults();
     *x = (small){ .g = golden_open(t, "model/answers.txt") };
     SL_CHECK(t, golden_case(&x->g, "model"), "no model");
     const double *v = small_get(x, "sizes", &n, 6);

@@ -1,5 +1,4 @@
 /* Attention, columns and biases for every CPU: vectors of four. */
-#define SL_LANES 4
 #include "nn/attention_body.h"
 #include "nn/columns_body.h"
 #include "nn/linear_body.h"

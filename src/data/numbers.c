@@ -4,12 +4,11 @@
  * Their product has the mantissa in its upper 64 bits, wrong by less than two in the last; of
  * those, 24 make the float. So the rounding is right, unless the other 40 bits are within a few of
  * a half: one number in 10^11 or an exact tie, for which big integers decide. */
-#include "token/token.h"
+#include "data/data.h"
 
 #include <float.h>
 #include <math.h>
-
-_Static_assert(LDBL_MANT_DIG == 64, "a long double has 64 bits of mantissa, in its first 8 bytes");
+#include <string.h>
 
 /* ---------------------------------------------------------------- powers of ten ------------- */
 
@@ -41,12 +40,8 @@ typedef struct binary {
 } binary;
 
 static inline binary power_of_ten(int k) {
-    const char *bytes = (const char *)&powers[k + MOST];
-    uint64_t mantissa;
-    uint16_t exponent;
-    memcpy(&mantissa, bytes, sizeof mantissa);
-    memcpy(&exponent, bytes + sizeof mantissa, sizeof exponent);
-    return (binary){ mantissa, exponent - 16383 };
+    const sl_long_bits p = sl_long_bits_of(powers[k + MOST]);
+    return (binary){ p.mantissa, p.exponent - 16383 };
 }
 
 /* ---------------------------------------------------------------- exact comparison ---------- */
@@ -160,19 +155,19 @@ static inline int split(float *mantissa, double d) {
     return e;
 }
 
-void sl_token_number_split(float *mantissa, int *exponent, double v) {
+void sl_data_number_split(float *mantissa, int *exponent, double v) {
     SL_ASSERT(isfinite(v));
     *exponent = split(mantissa, v);
 }
 
-void sl_token_number_split_array(float *mantissa, float *exponent, const double *v, int n) {
+void sl_data_number_split_array(float *mantissa, float *exponent, const double *v, int n) {
     for (int i = 0; i < n; i++) {
         SL_ASSERT(isfinite(v[i]));
         exponent[i] = (float)split(&mantissa[i], v[i]);
     }
 }
 
-double sl_token_number_join(float mantissa, int exponent) {
+double sl_data_number_join(float mantissa, int exponent) {
     const int e = SL_MAX(-MOST, SL_MIN(exponent, MOST)); // beyond: 0 or infinite all the same
     return (double)((long double)mantissa * powers[e + MOST]);
 }

@@ -1,5 +1,4 @@
 /* Attention, columns and biases for CPUs with AVX-512: vectors of sixteen. */
-#define SL_LANES 16
 #include "nn/attention_body.h"
 #include "nn/columns_body.h"
 #include "nn/linear_body.h"

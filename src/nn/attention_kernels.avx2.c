@@ -1,5 +1,4 @@
 /* Attention, columns and biases for CPUs with AVX2 and FMA: vectors of eight. */
-#define SL_LANES 8
 #include "nn/attention_body.h"
 #include "nn/columns_body.h"
 #include "nn/linear_body.h"

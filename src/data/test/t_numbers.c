@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "token/token.h"
+#include "data/data.h"
 
 /* The judge: the C library prints all digits of a double (never more than 767), and reads them
  * without the exponent with one correct rounding. */
@@ -25,16 +25,16 @@ static void judge(float *mantissa, int *exponent, double v) {
 static void check(sl_fixture *t, double v) {
     float m, want_m, array_m, array_e;
     int e, want_e;
-    sl_token_number_split(&m, &e, v);
+    sl_data_number_split(&m, &e, v);
     judge(&want_m, &want_e, v);
     SL_CHECK(t, m == want_m && e == want_e && !signbit(m) == !(v < 0),
              "%a = %.17g is %.9g e%d, not %.9g e%d", v, v, (double)m, e, (double)want_m, want_e);
-    sl_token_number_split_array(&array_m, &array_e, &v, 1);
+    sl_data_number_split_array(&array_m, &array_e, &v, 1);
     SL_CHECK(t, array_m == m && array_e == (float)e, "the array has another %a", v);
     if (v == 0 || fabs(v) < 1e-300) return; // subnormal numbers have fewer bits than a float
-    const double back = sl_token_number_join(m, e);
+    const double back = sl_data_number_join(m, e);
     SL_CHECK(t, fabs(back / v - 1) <= 0x1p-24, "%a comes back as %a", v, back);
-    sl_token_number_split(&array_m, &want_e, back);
+    sl_data_number_split(&array_m, &want_e, back);
     SL_CHECK(t, isinf(back) || (array_m == m && want_e == e), "%a is not split as %a is", back, v);
 }
 
@@ -73,7 +73,7 @@ static void known_numbers_are_split_as_they_should(void **state) {
     for (int i = 0; i < SL_LEN(known); i++) {
         float m;
         int e;
-        sl_token_number_split(&m, &e, known[i].v);
+        sl_data_number_split(&m, &e, known[i].v);
         SL_CHECK(t, m == known[i].m && e == known[i].e && !(m == 0 && signbit(m)),
                  "%.17g is %.9g e%d", known[i].v, (double)m, e);
         check_both(t, known[i].v);
@@ -88,7 +88,7 @@ static void powers_of_ten_have_mantissa_1(void **state) {
         const double v = strtod(text, NULL);
         float m;
         int e;
-        sl_token_number_split(&m, &e, v);
+        sl_data_number_split(&m, &e, v);
         if (k >= -307) SL_CHECK(t, m == 1 && e == k, "%s is %.9g e%d", text, (double)m, e);
         check_both(t, v);
         check_both(t, nextafter(v, 0));
@@ -162,15 +162,15 @@ static void near_ties_are_decided_exactly(void **state) {
 
 static void joining_keeps_to_its_range(void **state) {
     sl_fixture *t = *state;
-    SL_CHECK(t, sl_token_number_join(0, 0) == 0 && sl_token_number_join(0, 300) == 0, "zero");
-    SL_CHECK(t, sl_token_number_join(0, INT32_MAX) == 0, "zero times a large power");
-    SL_CHECK(t, sl_token_number_join(1, 23) == 1e23 && sl_token_number_join(-2.5f, -3) == -2.5e-3,
+    SL_CHECK(t, sl_data_number_join(0, 0) == 0 && sl_data_number_join(0, 300) == 0, "zero");
+    SL_CHECK(t, sl_data_number_join(0, INT32_MAX) == 0, "zero times a large power");
+    SL_CHECK(t, sl_data_number_join(1, 23) == 1e23 && sl_data_number_join(-2.5f, -3) == -2.5e-3,
              "plain ones");
-    SL_CHECK(t, sl_token_number_join(9, INT32_MAX) == INFINITY, "too large");
-    SL_CHECK(t, sl_token_number_join(-9, 309) == -INFINITY, "too large");
-    SL_CHECK(t, sl_token_number_join(9, INT32_MIN) == 0 && sl_token_number_join(2, -324) == 0,
+    SL_CHECK(t, sl_data_number_join(9, INT32_MAX) == INFINITY, "too large");
+    SL_CHECK(t, sl_data_number_join(-9, 309) == -INFINITY, "too large");
+    SL_CHECK(t, sl_data_number_join(9, INT32_MIN) == 0 && sl_data_number_join(2, -324) == 0,
              "too small");
-    SL_CHECK(t, sl_token_number_join(5, -324) == 5e-324, "just not too small");
+    SL_CHECK(t, sl_data_number_join(5, -324) == 5e-324, "just not too small");
 }
 
 int main(void) {
