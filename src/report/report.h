@@ -94,7 +94,7 @@ SL_NODISCARD sl_status sl_report_discovery_paste(sl_str *s, const sl_report_disc
                                                  sl_format format);
 /* Calls back with what has to be known of the data and the work where no table is shown. */
 typedef void (*sl_report_message)(void *payload, const char *name, const char *sentence);
-void sl_report_discovery_notes(const sl_report_discovery *r, sl_report_message message,
+void sl_report_discovery_notes(const sl_report_discovery *f, sl_report_message message,
                                void *payload);
 /* A picture of data, formula and residuals: an <svg>, or with html a page around it that also has the
  * formula (MathML), its figures and the table of the next `top` ones. One input: y over it with the

@@ -90,7 +90,8 @@ static int points(sl_search__closure_family f) {
 static double point(const sl_search__closure_curve *k, int i) {
     const double range = k->high - k->low, most = 9.5;
     if (k->family == SL_CLOSURE__RATE) {
-        double rate = 2 / range * ((double)(i / 2) + 0.35);
+        const int pair = i / 2; // of a rate and its opposite
+        double rate = 2 / range * (pair + 0.35);
         return rate > most ? 0 : i % 2 ? -rate : rate;
     }
     if (k->family == SL_CLOSURE__WAVE) {

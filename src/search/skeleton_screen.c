@@ -232,7 +232,7 @@ static double angle_between(const screen *c, int i, const double *other) {
     }
     const double scale = product / b, apart = fabs(mine - scale * other[0]);
     const double size = fabs(mine) + fabs(scale * other[0]);
-    const double most = SL_MAX(PARALLEL, (double)(CELL / 2) * c->doubt);
+    const double most = SL_MAX(PARALLEL, 0.5 * CELL * c->doubt);
     for (int d = 1; d < DIMS; d++) {
         double q = c->image[0].q[d][i] - scale * other[d];
         rest += q * q;

@@ -95,7 +95,7 @@ static void fill_powers(sl_store *s) {
 }
 
 static sl_status open_all(sl_store *s) {
-    const size_t n = (size_t)(s->variables * (2 * SL_STORE__POWER + 1) * s->stride);
+    const size_t n = (size_t)s->variables * (2 * SL_STORE__POWER + 1) * (size_t)s->stride;
     s->power = sl_malloc(n, sizeof *s->power);
     if (!s->power) return sl_fail_memory(n, sizeof *s->power, "powers of columns");
     fill_powers(s);

@@ -234,7 +234,7 @@ static void ranks_do_not_change_a_bit(void **state) {
 static void sums_are_by_pieces(void **state) {
     sl_fixture *t = *state;
     enum { BLOCKS = 4, RANKS = 3 };
-    sl_optim_options o = SL_OPTIM_OPTIONS_INIT;
+    sl_optim_options o = sl_optim_defaults();
     sl_tensor tensors[MAX_TENSORS];
     int64_t end;
     const int n = random_tensors(tensors, t, &end);
