@@ -129,6 +129,9 @@ if(python_any)
     add_test(NAME abi COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/abi/abi.py ${CMAKE_SOURCE_DIR}
              ${CMAKE_C_COMPILER} $<TARGET_FILE:symlaw_shared> ${static_library})
     set_tests_properties(abi PROPERTIES LABELS tree COST 20000 ENVIRONMENT "NM=${CMAKE_NM}")
+    add_test(NAME names COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/names/names.py --self-test
+             $<TARGET_OBJECTS:symlaw_objects> COMMAND_EXPAND_LISTS)
+    set_tests_properties(names PROPERTIES LABELS tree COST 20000 ENVIRONMENT "NM=${CMAKE_NM}")
     add_test(NAME locale.calls COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/locale/calls.py
              --self-test ${CMAKE_C_COMPILER} $<TARGET_OBJECTS:symlaw_objects>
              $<$<TARGET_EXISTS:symlaw>:$<TARGET_OBJECTS:symlaw>> COMMAND_EXPAND_LISTS)

@@ -1,82 +1,15 @@
-/* found - discovery as a call: arrays in, formulas out. */
+/* discovery - discovery as a call: arrays in, formulas out. */
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
-
-/* ---------------------------------------------------------------- the work ------------------ */
-
-typedef struct reporting {
-    sl_commands__listener listener;
-    const sl_names *names;
-    sl_status st; // of writing a line
-} reporting;
-
-enum { LINE = 160, DIGITS = 4 };
-
-/* Appends the formula, constants to a few digits: a line of progress need not be exact. */
-static sl_status add_short(sl_str *s, const sl_candidate *c, const sl_names *names) {
-    double value[SL_FIT_MAX_PARAMS];
-    sl_candidate shown = *c;
-    if (!c->expr || c->params > SL_FIT_MAX_PARAMS) return SL_OK;
-    for (int i = 0; i < c->params; i++) {
-        char text[40];
-        sl_snprintf(text, sizeof text, "%.*g", DIGITS, c->value[i]);
-        value[i] = sl_strtod(text, NULL);
-        if (!isfinite(value[i])) return SL_OK;
-    }
-    shown.value = value;
-    sl_str_add(s, ": ");
-    SL_TRY(sl_discover_candidate_print(s, &shown, SL_FORMAT_INFIX, names));
-    return sl_str_status(s);
-}
-
-/* "sampling, best R2 0.9987: 1.2*a": what is behind the comma are figures. */
-static int on_progress(const char *what, double done, double total, const sl_candidate *best,
-                       void *payload) {
-    reporting *t = payload;
-    char text[LINE];
-    sl_str formula = { 0 };
-    if (best && !isnan(best->r2)) {
-        const sl_status st = add_short(&formula, best, t->names);
-        t->st = SL_MIN(t->st, st); // a macro: it would print twice
-        sl_snprintf(text, sizeof text, "%.40s, best R2 %.6g%.80s", what, best->r2,
-                    sl_str_text(&formula));
-    } else {
-        sl_snprintf(text, sizeof text, "%.40s", what);
-    }
-    sl_str_clear(&formula);
-    if (t->st != SL_OK) return true;
-    return sl_commands__send_event(&t->listener, SYMLAW_EVENT_PROGRESS, text, strlen(text), done,
-                                   total) != SL_OK;
-}
-
-sl_status sl_commands__find(sl_discovery **out, const sl_commands__asked *asked,
-                            const sl_dataset *p, const sl_commands__run *run,
-                            const sl_commands__look *look) {
-    sl_discover_options o;
-    SL_TRY(sl_commands__discover_options(&o, look, run->common->seed));
-    o.exhaustive.sigma = asked->sigma;
-    o.exhaustive.units = asked->units;
-    o.open_model = asked->open;
-    o.open_payload = asked->payload;
-    o.deadline = sl_deadline(run->listener.start, look->timeout);
-    reporting to = { run->listener, asked->names, SL_OK };
-    sl_pool *pool = NULL;
-    SL_TRY(sl_par_pool_new(&pool, (int)run->common->threads));
-    sl_status st = sl_discover_run(out, asked->model, pool, p, &o, on_progress, &to);
-    sl_par_pool_free(pool);
-    if (st != SL_OK || to.st == SL_OK) return st;
-    sl_discover_free(*out);
-    *out = NULL;
-    return to.st;
-}
+#include "api/api_impl.h"
+#include "report/report.h"
 
 /* ---------------------------------------------------------------- the call ------------------ */
 
 typedef struct call_options {
-    sl_commands__common common;
-    sl_commands__look look;
+    sl_commands_common common;
+    sl_commands_look look;
     double sigma;
 } call_options;
 
@@ -84,15 +17,15 @@ static const sl_option own_rows[] = {
     // the command also takes the name of a column
     SL_OPTION(call_options, sigma, "sigma", .value = 0, .max = 1e308, .shown = "VALUE",
               .help = "standard deviation of the target's errors; 0: estimated"),
-    SL_COMMANDS__TIMEOUT(call_options, look.timeout),
+    SL_COMMANDS_TIMEOUT(call_options, look.timeout),
 };
 static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
-static sl_commands__command the_call = {
+static sl_commands_command the_call = {
     .info = { .name = "discover" },
-    .parts = { SL_COMMANDS__LOOK_PARTS(call_options, look, NULL, sl_commands__short_samples),
+    .parts = { SL_COMMANDS_LOOK_PARTS(call_options, look, NULL, sl_commands_short_samples),
                { &own, 0, "options", NULL },
-               { &sl_commands__repeat_table, 0, "all commands", NULL } },
+               { &sl_commands_repeat_table, 0, "all commands", NULL } },
 };
 
 static sl_status check_column(const double *column, int64_t rows, const char *name) {
@@ -145,20 +78,20 @@ static sl_status read_units(symlaw_discovery *f, const char *list) {
 }
 
 static sl_status find(symlaw_discovery *f, const symlaw_model *model, const sl_dataset *p,
-                      const sl_json *given, const sl_commands__listener *listener) {
+                      const sl_json *given, const sl_commands_listener *listener) {
     call_options o = { .sigma = 0 };
-    const sl_commands__run run = { .options = &o, .common = &o.common, .listener = *listener };
-    SL_TRY(sl_commands__options_read(&o, NULL, sl_commands__table(&the_call), given));
+    const sl_commands_run run = { .options = &o, .common = &o.common, .listener = *listener };
+    SL_TRY(sl_commands_options_read(&o, NULL, sl_commands_table(&the_call), given));
     SL_TRY(read_units(f, o.look.units));
-    const sl_commands__asked asked = { .model = model ? model->infer : NULL,
-                                       .names = &f->names,
-                                       .sigma = o.sigma,
-                                       .units = f->units_known };
-    return sl_commands__find(&f->discovery, &asked, p, &run, &o.look);
+    const sl_commands_request asked = { .model = model ? model->infer : NULL,
+                                        .names = &f->names,
+                                        .sigma = o.sigma,
+                                        .units = f->units_known };
+    return sl_commands_discover_rows(&f->discovery, &asked, p, &run, &o.look);
 }
 
 static sl_status discover(symlaw_discovery **out, const symlaw_model *model, const sl_dataset *p,
-                          const char *options_json, const sl_commands__listener *listener) {
+                          const char *options_json, const sl_commands_listener *listener) {
     SL_TRY(check_data(p));
 
     sl_status st;
@@ -180,7 +113,7 @@ done:
 static sl_status discover_columns(symlaw_discovery **out, const symlaw_model *model,
                                   const double *const *x, int inputs, const double *y, int64_t rows,
                                   const char *const *names, const char *options_json,
-                                  const sl_commands__listener *listener) {
+                                  const sl_commands_listener *listener) {
     if (!out || !x || !y) return sl_fail(SL_EINVAL, "symlaw_discover: out, x or y is NULL");
     if (inputs < 1 || inputs > SL_DATA_MAX_INPUTS)
         return sl_fail(SL_EINVAL, "symlaw_discover: %d inputs; 1 to %d can be given", inputs,
@@ -196,7 +129,7 @@ symlaw_status symlaw_discover(symlaw_discovery **out, const symlaw_model *model,
                               symlaw_event_fn on_event, void *payload) {
     SL_API__PUBLIC(
         discover_columns(out, model, x, n_inputs, y, rows, names, options_json,
-                         &(sl_commands__listener){ on_event, payload, sl_clock(), &call }));
+                         &(sl_commands_listener){ on_event, payload, sl_clock(), &call }));
 }
 
 void symlaw_discovery_free(symlaw_discovery *f) {

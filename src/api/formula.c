@@ -2,7 +2,7 @@
  * of constants that were fitted. */
 #include <string.h>
 
-#include "commands/commands.h"
+#include "api/api_impl.h"
 
 static sl_status new_formula(symlaw_formula **out) {
     symlaw_formula *f = sl_calloc(1, sizeof *f);
@@ -76,12 +76,12 @@ static sl_status check_names(const char *const *names, int n) {
 static sl_status find_format(sl_format *out, const char *name, const char *who) {
     *out = name ? sl_expr_format_find(name) : SL_FORMAT_INFIX;
     if (*out != SL_FORMAT_COUNT) return SL_OK;
-    sl_commands__guess g = { .word = name };
+    sl_commands_guess g = { .word = name };
     for (int i = 0; i < SL_FORMAT_COUNT; i++)
-        sl_commands__guess_offer(&g, sl_expr_format_name((sl_format)i));
+        sl_commands_guess_offer(&g, sl_expr_format_name((sl_format)i));
     char end[96];
     return sl_fail(SL_EINVAL, "%s: unknown format \"%.40s\"%s", who, name,
-                   sl_commands__guess_text(&g, "", end));
+                   sl_commands_guess_text(&g, "", end));
 }
 
 static sl_status parse(symlaw_formula **out, const char *text, const char *format,

@@ -1,8 +1,8 @@
-/* data - pairs over a set as handles. */
+/* pairs - pairs over a set as handles. */
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "api/api_impl.h"
 
 /* Options of the command `pairs` that say how data are drawn. The seed has no default here: it is
  * the set's, as one --seed is for both. */
@@ -17,16 +17,16 @@ static const sl_option own_rows[] = {
 };
 static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
-static sl_commands__command the_call = {
+static sl_commands_command the_call = {
     .info = { .name = "data" },
-    .parts = { SL_COMMANDS__PAIRS_PART(data_options, pairs), { &own, 0, "options", NULL } },
+    .parts = { SL_COMMANDS_PAIRS_PART(data_options, pairs), { &own, 0, "options", NULL } },
 };
 
 static sl_status read_options(sl_pairs_options *out, const char *json, const sl_universe *u) {
     data_options o = { .seed = SL_NONE };
     sl_json *given = NULL;
     if (json) SL_TRY(sl_io_json_parse(&given, json, strlen(json)));
-    const sl_status st = sl_commands__options_read(&o, NULL, sl_commands__table(&the_call), given);
+    const sl_status st = sl_commands_options_read(&o, NULL, sl_commands_table(&the_call), given);
     sl_io_json_free(given);
     *out = o.pairs;
     out->seed = o.seed == SL_NONE ? sl_universe_config(u)->seed : (uint64_t)o.seed;
@@ -67,12 +67,12 @@ int64_t symlaw_pairs_count(const symlaw_pairs *d, const char *split) {
 static sl_status find_split(sl_split *out, const char *name) {
     *out = sl_pairs_split_find(name);
     if (*out != SL_SPLIT_COUNT) return SL_OK;
-    sl_commands__guess g = { .word = name };
+    sl_commands_guess g = { .word = name };
     for (sl_split s = 0; s < SL_SPLIT_COUNT; s++)
-        sl_commands__guess_offer(&g, sl_pairs_split_name(s));
+        sl_commands_guess_offer(&g, sl_pairs_split_name(s));
     char end[96];
     return sl_fail(SL_EINVAL, "symlaw_pairs_get: unknown split \"%.40s\"%s", name,
-                   sl_commands__guess_text(&g, "", end));
+                   sl_commands_guess_text(&g, "", end));
 }
 
 static sl_status get(symlaw_pair **out, const symlaw_pairs *d, const char *split, int64_t index) {

@@ -2,74 +2,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "api/api_impl.h"
 
-/* ---------------------------------------------------------------- building ------------------ */
-
-static int on_progress(int level, const char *what, double done, double total, void *payload) {
-    char text[128];
-    int n = sl_snprintf(text, sizeof text, "depth %d: %s", level, what);
-    size_t length = n < 0 ? 0 : SL_MIN((size_t)n, sizeof text - 1);
-    return sl_commands__send_event(payload, SYMLAW_EVENT_PROGRESS, text, length, done, total) !=
-           SL_OK;
-}
-
-/* Appends the folder where sets are kept, or nothing when they are not. named: by the caller, or
- * NULL. The environment of another user (a setuid program) does not say where to write. */
-static void cache_folder(sl_str *s, const char *named) {
-    const char *own = named ? named : secure_getenv("SYMLAW_CACHE");
-    const char *xdg = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
-    if (own) {
-        if (strcmp(own, "off") != 0) sl_str_add(s, own);
-    } else if (xdg && xdg[0] == '/') { // the XDG rules: a relative one is to be ignored
-        sl_str_addf(s, "%s/symlaw", xdg);
-    } else if (home && home[0] == '/') {
-        sl_str_addf(s, "%s/.cache/symlaw", home);
-    }
-}
-
-static void on_note(const char *text, void *payload) { sl_commands__note(payload, "%s", text); }
-
-/* dir: of the cache; "" is none. */
-static sl_status make_universe(sl_universe **out, const sl_universe_options *o, int threads,
-                               sl_commands__need need, const char *dir,
-                               const sl_commands__listener *l) {
-    sl_pool *pool = NULL;
-    sl_commands__listener listener = *l;
-    sl_universe_watch watch = { on_progress, on_note, &listener };
-    SL_TRY(sl_par_pool_new(&pool, threads));
-    sl_status st = need == SL_COMMANDS__BUILT
-                       ? sl_universe_new(out, pool, o, &watch)
-                       : sl_universe_open(out, pool, o, &watch, *dir ? dir : NULL);
-    sl_par_pool_free(pool);
-    return st;
-}
-
-sl_status sl_commands__universe(sl_universe **out, const sl_universe_options *o, int threads,
-                                sl_commands__need need, const sl_commands__listener *l) {
-    sl_str dir = { 0 };
-    cache_folder(&dir, NULL);
-    sl_status st = sl_str_status(&dir);
-    if (st == SL_OK) st = make_universe(out, o, threads, need, sl_str_text(&dir), l);
-    sl_str_clear(&dir);
-    return st;
-}
+/* ---------------------------------------------------------------- opening ------------------- */
 
 /* Without a cache all functions stay, for symlaw_set_find: they were built anyway. */
 static sl_status open_members(symlaw_set *s, const sl_universe_options *o, const char *cache,
-                              const sl_commands__listener *l) {
+                              const sl_commands_listener *l) {
     sl_str dir = { 0 };
-    cache_folder(&dir, cache);
+    sl_commands_cache_folder(&dir, cache);
     sl_status st = sl_str_status(&dir);
-    const sl_commands__need need = dir.len > 0 ? SL_COMMANDS__MEMBERS : SL_COMMANDS__BUILT;
-    if (st == SL_OK) st = make_universe(&s->universe, o, s->threads, need, sl_str_text(&dir), l);
-    if (st == SL_OK && need == SL_COMMANDS__BUILT) s->built = s->universe;
+    const sl_commands_need need = dir.len > 0 ? SL_COMMANDS_MEMBERS : SL_COMMANDS_BUILT;
+    if (st == SL_OK)
+        st = sl_commands_universe_make(&s->universe, o, s->threads, need, sl_str_text(&dir), l);
+    if (st == SL_OK && need == SL_COMMANDS_BUILT) s->built = s->universe;
     sl_str_clear(&dir);
     return st;
 }
 
 static sl_status open_set(symlaw_set **out, const symlaw_set_options *options,
-                          const sl_commands__listener *listener) {
+                          const sl_commands_listener *listener) {
     if (!out) return sl_fail(SL_EINVAL, "symlaw_set_open: out is NULL");
     symlaw_set_options o = SYMLAW_SET_OPTIONS_INIT;
     if (options) {
@@ -106,7 +58,7 @@ static sl_status open_set(symlaw_set **out, const symlaw_set_options *options,
 symlaw_status symlaw_set_open(symlaw_set **out, const symlaw_set_options *options,
                               symlaw_event_fn on_event, void *payload) {
     SL_API__PUBLIC(
-        open_set(out, options, &(sl_commands__listener){ on_event, payload, sl_clock(), &call }));
+        open_set(out, options, &(sl_commands_listener){ on_event, payload, sl_clock(), &call }));
 }
 
 void symlaw_set_close(symlaw_set *s) {
@@ -142,12 +94,12 @@ int symlaw_set_is_withheld(const symlaw_set *s, int64_t index) {
 
 /* *out := the set with all functions of the enumeration, built by the first thread that asks. */
 static sl_status all_functions(const sl_universe **out, symlaw_set *s) {
-    const sl_commands__listener nobody = { .start = sl_clock() };
+    const sl_commands_listener nobody = { .start = sl_clock() };
     sl_status st = SL_OK;
     pthread_mutex_lock(&s->lock);
     if (!s->built)
-        st = make_universe(&s->built, sl_universe_config(s->universe), s->threads,
-                           SL_COMMANDS__BUILT, "", &nobody);
+        st = sl_commands_universe_make(&s->built, sl_universe_config(s->universe), s->threads,
+                                       SL_COMMANDS_BUILT, "", &nobody);
     *out = s->built;
     pthread_mutex_unlock(&s->lock);
     return st;

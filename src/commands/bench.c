@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 typedef sl_commands__bench_options options;
 
@@ -56,7 +56,7 @@ static const char help[] =
     "  symlaw bench sample --size 6.5M --samples 128 --tokens 32\n"
     "  symlaw bench sample --model runs/small --natural-end";
 
-static const options *options_of(const sl_commands__run *run) { return run->options; }
+static const options *options_of(const sl_commands_run *run) { return run->options; }
 
 enum { SQUARE = SL_COMMANDS__SQUARE };
 static const double square_seconds = 0.5;
@@ -72,7 +72,7 @@ typedef struct product {
 } product;
 
 /* *best := seconds of the fastest of `repeats`. */
-static sl_status time_product(double *best, sl_commands__run *run, const product *p,
+static sl_status time_product(double *best, sl_commands_run *run, const product *p,
                               sl_gemm_library library) {
     const int repeats = (int)options_of(run)->steps;
     sl_status st = SL_OK;
@@ -89,15 +89,15 @@ static sl_status time_product(double *best, sl_commands__run *run, const product
         if (i <= 0 || took < *best) *best = took;
         st = sl_nn_gemm_status();
         if (st == SL_OK)
-            st = sl_commands__send_event(&run->listener, SYMLAW_EVENT_PROGRESS, p->name,
-                                         strlen(p->name), 0, 0);
+            st = sl_commands_send_event(&run->listener, SYMLAW_EVENT_PROGRESS, p->name,
+                                        strlen(p->name), 0, 0);
     }
     sl_free(x);
     return st;
 }
 
 /* A row for people, and one for programs. */
-static void add_row(sl_commands__run *run, sl_str *result, const product *p, const char *library,
+static void add_row(sl_commands_run *run, sl_str *result, const product *p, const char *library,
                     bool chosen, int threads, double seconds) {
     const double gflops = 2e-9 * p->M * p->N * p->K * threads / seconds;
     const char pair[3] = { p->ta ? 'T' : 'N', p->tb ? 'T' : 'N', '\0' };
@@ -121,7 +121,7 @@ static void add_row(sl_commands__run *run, sl_str *result, const product *p, con
                 pair, p->M, p->N, p->K, threads, library, chosen ? "*" : "", 1e3 * seconds, gflops);
 }
 
-static sl_status time_square(sl_commands__run *run, sl_str *result, int threads) {
+static sl_status time_square(sl_commands_run *run, sl_str *result, int threads) {
     sl_pool *pool = NULL;
     double rate = 1;
     SL_TRY(sl_par_pool_new(&pool, threads));
@@ -135,7 +135,7 @@ static sl_status time_square(sl_commands__run *run, sl_str *result, int threads)
 }
 
 /* Both libraries at one product. */
-static sl_status compare(sl_commands__run *run, sl_str *result, const product *p) {
+static sl_status compare(sl_commands_run *run, sl_str *result, const product *p) {
     static const struct {
         sl_gemm_library id;
         const char *name;
@@ -151,7 +151,7 @@ static sl_status compare(sl_commands__run *run, sl_str *result, const product *p
 }
 
 /* A linear map y = x W^T of so many rows takes three products in training. */
-static sl_status compare_map(sl_commands__run *run, sl_str *result, const sl_param *w, int rows) {
+static sl_status compare_map(sl_commands_run *run, sl_str *result, const sl_param *w, int rows) {
     const int out = w->shape[0], in = w->shape[1];
     const product p[] = {
         { w->name, "forward", false, true, rows, out, in },
@@ -162,7 +162,7 @@ static sl_status compare_map(sl_commands__run *run, sl_str *result, const sl_par
     return SL_OK;
 }
 
-static sl_status time_products(sl_commands__run *run, const sl_commands__setup *s,
+static sl_status time_products(sl_commands_run *run, const sl_commands__setup *s,
                                const sl_train_plan *plan, sl_str *result) {
     const sl_model *m = s->model;
     const int rows = plan->chunk * (int)m->options.columns * (int)options_of(run)->points;
@@ -192,11 +192,11 @@ static int64_t resident_bytes(void) {
 
 static int on_step(const sl_train_news *n, void *payload) {
     static const char what[] = "timing steps";
-    return sl_commands__send_event(payload, SYMLAW_EVENT_PROGRESS, what, sizeof what - 1,
-                                   (double)n->step, (double)n->steps) != SL_OK;
+    return sl_commands_send_event(payload, SYMLAW_EVENT_PROGRESS, what, sizeof what - 1,
+                                  (double)n->step, (double)n->steps) != SL_OK;
 }
 
-static sl_status time_steps(sl_commands__run *run, const sl_commands__setup *s, sl_str *result) {
+static sl_status time_steps(sl_commands_run *run, const sl_commands__setup *s, sl_str *result) {
     sl_status st;
     sl_pool *pool = NULL;
     sl_train_timing t;
@@ -248,7 +248,7 @@ done:
 
 /* ---------------------------------------------------------------- which --------------------- */
 
-static sl_status read_setup(sl_commands__setup *s, sl_commands__run *run) {
+static sl_status read_setup(sl_commands__setup *s, sl_commands_run *run) {
     options *o = run->options;
     sl_train_config *c = &s->config;
     s->threads = sl_commands__threads(run);
@@ -263,7 +263,7 @@ static sl_status read_setup(sl_commands__setup *s, sl_commands__run *run) {
     return sl_model_new(&s->model, &c->model);
 }
 
-static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
+static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     (void)ok; // a speed is no verdict
     const options *o = run->options;
     if (o->what < 0)
@@ -282,7 +282,7 @@ done:
     return st;
 }
 
-sl_commands__command sl_commands__bench = {
+sl_commands_command sl_commands__bench = {
     .info = { .name = "bench",
               .summary = "measure the speed of products, training and sampling",
               .help = help,
@@ -292,5 +292,5 @@ sl_commands__command sl_commands__bench = {
     .parts = { { &own, 0, "options", NULL },
                SL_COMMANDS__SHAPE_PARTS(options, shape),
                SL_COMMANDS__OPTIM_PART(options, optim),
-               SL_COMMANDS__COMMON_PART },
+               SL_COMMANDS_COMMON_PART },
 };

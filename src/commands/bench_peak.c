@@ -2,7 +2,7 @@
  */
 #include <math.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 typedef struct squares {
     float *numbers; // A, B and C of each thread

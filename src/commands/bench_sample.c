@@ -1,8 +1,7 @@
 /* bench_sample - how fast a model writes samples, and how much work they share. */
 #include <string.h>
 
-#include "commands/commands.h"
-#include "num/num.h"
+#include "commands/commands_impl.h"
 
 /* ---------------------------------------------------------------- data sets ----------------- */
 
@@ -40,7 +39,7 @@ static sl_status make_data(sl_dataset *out, sl_arena *a, int which, int inputs, 
 typedef struct bench {
     const sl_infer *model;
     sl_pool *pool;
-    const sl_commands__listener *listener;
+    const sl_commands_listener *listener;
     sl_infer_options options;
     int64_t samples;
     int round, rounds;
@@ -62,8 +61,8 @@ typedef struct sum {
 static bool on_step(void *payload) {
     static const char what[] = "timing samples";
     const bench *b = payload;
-    return sl_commands__send_event(b->listener, SYMLAW_EVENT_PROGRESS, what, sizeof what - 1,
-                                   b->round, b->rounds) != SL_OK;
+    return sl_commands_send_event(b->listener, SYMLAW_EVENT_PROGRESS, what, sizeof what - 1,
+                                  b->round, b->rounds) != SL_OK;
 }
 
 static sl_status sample(bench *b, int which, sl_pool *pool, const sl_infer_options *o,
@@ -121,7 +120,7 @@ static sl_status time_round(sum *s, bench *b) {
 
 /* ---------------------------------------------------------------- what is asked ------------- */
 
-static sl_status open_model(sl_infer **out, sl_commands__run *run) {
+static sl_status open_model(sl_infer **out, sl_commands_run *run) {
     sl_commands__bench_options *p = run->options;
     if (p->model) {
         if (p->shape.size >= 0)
@@ -134,7 +133,7 @@ static sl_status open_model(sl_infer **out, sl_commands__run *run) {
     return sl_infer_new(out, &o, NULL, (uint64_t)p->common.seed, (int)p->points);
 }
 
-static sl_status prepare(bench *b, const sl_commands__run *run) {
+static sl_status prepare(bench *b, const sl_commands_run *run) {
     const sl_commands__bench_options *o = run->options;
     b->samples = o->samples;
     b->points = (int)o->points;
@@ -152,7 +151,7 @@ static sl_status prepare(bench *b, const sl_commands__run *run) {
 
 /* ---------------------------------------------------------------- what is told -------------- */
 
-static void tell(sl_commands__run *run, const bench *b, sum *s, sl_str *result) {
+static void tell(sl_commands_run *run, const bench *b, sum *s, sl_str *result) {
     const int64_t parameters = sl_infer_about(b->model)->model->count;
     const double rounds = b->rounds, per_sample = (double)s->samples;
     double total = 0;
@@ -197,7 +196,7 @@ static void tell(sl_commands__run *run, const bench *b, sum *s, sl_str *result) 
                    100 * (double)s->ended / per_sample, left);
 }
 
-sl_status sl_commands__bench_sample(sl_commands__run *run, sl_str *result) {
+sl_status sl_commands__bench_sample(sl_commands_run *run, sl_str *result) {
     sl_infer *model = NULL;
     const sl_commands__bench_options *o = run->options;
     bench b = { .listener = &run->listener, .rounds = (int)o->steps };

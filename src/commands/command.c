@@ -3,46 +3,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
-static sl_commands__command *const commands[] = { &sl_commands__expressions, &sl_commands__pairs,
-                                                  &sl_commands__train,       &sl_commands__discover,
-                                                  &sl_commands__eval,        &sl_commands__laws,
-                                                  &sl_commands__study,       &sl_commands__info,
-                                                  &sl_commands__bench };
+static sl_commands_command *const commands[] = { &sl_commands__expressions, &sl_commands__pairs,
+                                                 &sl_commands__train,       &sl_commands__discover,
+                                                 &sl_commands__eval,        &sl_commands__laws,
+                                                 &sl_commands__study,       &sl_commands__info,
+                                                 &sl_commands__bench };
 
-int symlaw_command_count(void) { return SL_LEN(commands); }
+int sl_commands_count(void) { return SL_LEN(commands); }
 
-const symlaw_command_info *symlaw_command_get(int i) {
+const symlaw_command_info *sl_commands_get(int i) {
     if (i < 0 || i >= SL_LEN(commands)) return NULL;
-    (void)sl_commands__table(commands[i]); // n_options is its
+    (void)sl_commands_table(commands[i]); // n_options is its
     return &commands[i]->info;
 }
 
-const symlaw_option_info *symlaw_command_option(const symlaw_command_info *command, int i) {
+const symlaw_option_info *sl_commands_option(const symlaw_command_info *command, int i) {
     for (int k = 0; command && k < SL_LEN(commands); k++)
         if (command == &commands[k]->info)
-            return i >= 0 && i < sl_commands__table(commands[k])->n ? &commands[k]->option[i]
-                                                                    : NULL;
+            return i >= 0 && i < sl_commands_table(commands[k])->n ? &commands[k]->option[i] : NULL;
     return NULL;
 }
 
-static sl_status find_command(sl_commands__command **out, const char *name) {
-    sl_commands__guess g = { .word = name };
+static sl_status find_command(sl_commands_command **out, const char *name) {
+    sl_commands_guess g = { .word = name };
     for (int i = 0; i < SL_LEN(commands); i++) {
         *out = commands[i];
         if (strcmp(commands[i]->info.name, name) == 0) return SL_OK;
-        sl_commands__guess_offer(&g, commands[i]->info.name);
+        sl_commands_guess_offer(&g, commands[i]->info.name);
     }
     char end[96];
-    return sl_fail(SL_EINVAL, "unknown command %.60s%s", name,
-                   sl_commands__guess_text(&g, "", end));
+    return sl_fail(SL_EINVAL, "unknown command %.60s%s", name, sl_commands_guess_text(&g, "", end));
 }
 
 enum { FAILED = 3, STOPPED = 130 }; // as shells call a program that Ctrl-C has ended
 
 /* "exit" comes first, so that the verdict can be read without a JSON parser. */
-static void frame(sl_str *s, const sl_commands__run *run, const sl_str *members, bool ok) {
+static void frame(sl_str *s, const sl_commands_run *run, const sl_str *members, bool ok) {
     sl_io_json_open(s, NULL, '{');
     const int code = run->late ? FAILED : run->stopped ? STOPPED : ok ? 0 : 1;
     sl_io_json_add_int(s, "exit", run->exit_code ? run->exit_code : code);
@@ -61,13 +59,13 @@ static void frame(sl_str *s, const sl_commands__run *run, const sl_str *members,
 }
 
 /* Where what is printed goes: NULL for the listener. A folder is the verb's own business. */
-static const char *output_path(const sl_commands__run *run) {
+static const char *output_path(const sl_commands_run *run) {
     const sl_option *o = sl_option_find(run->table, "out");
     return o && o->path == SL_PATH_FILE_OUTPUT ? *sl_option_texts(run->options, o) : NULL;
 }
 
 /* The texts of options live in *given. */
-static sl_status begin(sl_commands__run *run, sl_json **given, const char *options_json) {
+static sl_status begin(sl_commands_run *run, sl_json **given, const char *options_json) {
     SL_TRY(sl_cpu_check(getenv(SL_CPU_VARIABLE), sl_cpu_best()));
     if (options_json) SL_TRY(sl_io_json_parse(given, options_json, strlen(options_json)));
     SL_TRY(sl_commands__run_options(run, *given));
@@ -75,13 +73,13 @@ static sl_status begin(sl_commands__run *run, sl_json **given, const char *optio
     return sl_commands__output_begin(run, output_path(run));
 }
 
-static sl_status run_command(char **result_json, sl_commands__command *c, const char *options_json,
-                             const sl_commands__listener *listener, sl_commands__inner *inner) {
+static sl_status run_command(char **result_json, sl_commands_command *c, const char *options_json,
+                             const sl_commands_listener *listener, sl_commands_inner *inner) {
     sl_status st;
     sl_str members = { 0 }, result = { 0 };
     bool ok = true;
     sl_json *given = NULL;
-    sl_commands__run run = { .command = c, .listener = *listener, .inner = inner };
+    sl_commands_run run = { .command = c, .listener = *listener, .inner = inner };
 
     // a rank that has not come so far must not let the others wait in the work
     st = begin(&run, &given, options_json);
@@ -113,26 +111,26 @@ done:
     return st;
 }
 
-sl_status sl_commands__run_inner(char **result_json, sl_commands__command *c,
-                                 const char *options_json, const sl_commands__listener *l,
-                                 sl_commands__inner *inner) {
+sl_status sl_commands__run_inner(char **result_json, sl_commands_command *c,
+                                 const char *options_json, const sl_commands_listener *l,
+                                 sl_commands_inner *inner) {
     return run_command(result_json, c, options_json, l, inner);
 }
 
-static sl_status command(const char *name, const char *options_json,
-                         const sl_commands__listener *listener, char **result_json) {
+sl_status sl_commands_run_named(const char *name, const char *options_json,
+                                const sl_commands_listener *listener, char **result_json) {
     if (!name) return sl_fail(SL_EINVAL, "symlaw_command: no name of a command");
-    sl_commands__command *c;
+    sl_commands_command *c;
     SL_TRY(find_command(&c, name));
     if (sl_par_ranks() > 1 && !c->info.ranks)
         return sl_fail(SL_EINVAL,
                        "%s runs as one process, not as %d; start it without mpirun or srun", name,
                        sl_par_ranks());
     char *result = NULL;
-    sl_commands__listener asked = *listener, told = *listener;
+    sl_commands_listener asked = *listener, told = *listener;
     if (sl_par_rank() > 0) told.fn = NULL;
     sl_par_watch watch;
-    sl_par_watch_begin(&watch, sl_commands__asks_to_stop, &asked);
+    sl_par_watch_begin(&watch, sl_commands_asks_to_stop, &asked);
     sl_status st = sl_par_agree(run_command(&result, c, options_json, &told, NULL));
     sl_par_watch_end(&watch);
     if (st == SL_OK && result_json)
@@ -141,19 +139,3 @@ static sl_status command(const char *name, const char *options_json,
         sl_free(result);
     return st;
 }
-
-symlaw_status symlaw_command(const char *name, const char *options_json, symlaw_event_fn on_event,
-                             void *payload, char **result_json) {
-    SL_API__PUBLIC(command(name, options_json,
-                           &(sl_commands__listener){ on_event, payload, sl_clock(), &call },
-                           result_json));
-}
-
-/* ---------------------------------------------------------------- ranks --------------------- */
-
-/* Without a look at the stack: the program calls it before it knows that only --version is asked.
- */
-symlaw_status symlaw_begin(void) { return sl_par_begin(); }
-void symlaw_end(void) { sl_par_end(); }
-int symlaw_rank(void) { return sl_par_rank(); }
-int symlaw_ranks(void) { return sl_par_ranks(); }

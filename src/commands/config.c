@@ -4,22 +4,21 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 /* ---------------------------------------------------------------- shared options ------------ */
 
 static const sl_option common[] = {
-    SL_OPTION(sl_commands__common, json, "json",
+    SL_OPTION(sl_commands_common, json, "json",
               .help = "print JSON: one object, or one object a line for a listing"),
-    SL_OPTION(sl_commands__common, quiet, "quiet", .help = "print no progress and no notes"),
-    SL_OPTION(sl_commands__common, seed, "seed", .value = 0, .max = 9007199254740991.0,
-              .shown = "N",
+    SL_OPTION(sl_commands_common, quiet, "quiet", .help = "print no progress and no notes"),
+    SL_OPTION(sl_commands_common, seed, "seed", .value = 0, .max = 9007199254740991.0, .shown = "N",
               .help = "seed of all random numbers; the same seed gives the same result"),
-    SL_OPTION(sl_commands__common, threads, "threads", .value = 0, .max = 1024, .shown = "N",
+    SL_OPTION(sl_commands_common, threads, "threads", .value = 0, .max = 1024, .shown = "N",
               .help = "number of threads; 0: one per core; results do not depend on it"),
 };
-const sl_option_table sl_commands__common_table = { common, SL_LEN(common) };
-const sl_option_table sl_commands__repeat_table = { common + 2, SL_LEN(common) - 2 };
+const sl_option_table sl_commands_common_table = { common, SL_LEN(common) };
+const sl_option_table sl_commands_repeat_table = { common + 2, SL_LEN(common) - 2 };
 
 static const sl_option set[] = {
     SL_OPTION(sl_commands__set_options, depth, "depth", .value = 3, .max = SL_UNIVERSE_MAX_DEPTH,
@@ -51,21 +50,21 @@ static const sl_option named_size[] = {
 const sl_option_table sl_commands__size_table = { named_size, SL_LEN(named_size) };
 
 static const sl_option look[] = {
-    SL_OPTION(sl_commands__look, ops, "ops", .shown = "LIST",
+    SL_OPTION(sl_commands_look, ops, "ops", .shown = "LIST",
               .help = "functions and operators of formulas, separated by commas or blanks; if not "
                       "given, all; sums, products and powers are always allowed"),
-    SL_OPTION(sl_commands__look, max_size, "max-size", .value = 0, .max = SL_EXPR_MAX, .shown = "N",
+    SL_OPTION(sl_commands_look, max_size, "max-size", .value = 0, .max = SL_EXPR_MAX, .shown = "N",
               .help = "largest number of nodes of a formula; 0: any; a larger law leaves the best "
                       "approximation"),
-    SL_OPTION(sl_commands__look, max_memory, "max-memory", .value = 1, .min = 0.01, .max = 1e6,
+    SL_OPTION(sl_commands_look, max_memory, "max-memory", .value = 1, .min = 0.01, .max = 1e6,
               .shown = "GB", .help = "largest memory of the search, in 10^9 bytes"),
-    SL_OPTION(sl_commands__look, units, "units", .shown = "LIST",
+    SL_OPTION(sl_commands_look, units, "units", .shown = "LIST",
               .help = "units of columns, as m=kg,v=m/s,E=J; also taken from names such as \"v "
                       "(m/s)\"; formulas whose units do not agree are left out"),
 };
-const sl_option_table sl_commands__look_table = { look, SL_LEN(look) };
-const sl_option_preset sl_commands__short_samples[] = { { "length", SL_INFER_SHORT },
-                                                        { .name = NULL } };
+const sl_option_table sl_commands_look_table = { look, SL_LEN(look) };
+const sl_option_preset sl_commands_short_samples[] = { { "length", SL_INFER_SHORT },
+                                                       { .name = NULL } };
 
 /* ---------------------------------------------------------------- the table of a command ---- */
 
@@ -120,9 +119,9 @@ static void describe(symlaw_option_info *out, char text[SL_OPTION_TEXT_MAX], con
                                  .use = use_of(o->path) };
 }
 
-static void add_part(sl_commands__command *c, const sl_commands__part *p) {
+static void add_part(sl_commands_command *c, const sl_commands_part *p) {
     const int first = c->table.n;
-    SL_ASSERT(first + p->table->n <= SL_COMMANDS__MAX_OPTIONS);
+    SL_ASSERT(first + p->table->n <= SL_COMMANDS_MAX_OPTIONS);
     for (int i = 0; i < p->table->n; i++) {
         sl_option *o = &c->row[c->table.n++];
         *o = p->table->row[i];
@@ -134,9 +133,9 @@ static void add_part(sl_commands__command *c, const sl_commands__part *p) {
         c->row[sl_option_get(&added, d->name) - c->row].value = d->value;
 }
 
-static void make(sl_commands__command *c) {
+static void make(sl_commands_command *c) {
     c->table.row = c->row;
-    for (const sl_commands__part *p = c->parts; p->table; p++) add_part(c, p);
+    for (const sl_commands_part *p = c->parts; p->table; p++) add_part(c, p);
     for (int i = 0; i < c->table.n; i++) {
         sl_option *o = &c->row[i];
         // a former name that another option has now is that option's
@@ -149,7 +148,7 @@ static void make(sl_commands__command *c) {
     c->made = true;
 }
 
-const sl_option_table *sl_commands__table(sl_commands__command *c) {
+const sl_option_table *sl_commands_table(sl_commands_command *c) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
     if (!c->made) make(c);
@@ -159,25 +158,25 @@ const sl_option_table *sl_commands__table(sl_commands__command *c) {
 
 /* ---------------------------------------------------------------- the options of a run ------ */
 
-sl_status sl_commands__run_options(sl_commands__run *run, const sl_json *given) {
+sl_status sl_commands__run_options(sl_commands_run *run, const sl_json *given) {
     const size_t size = run->command->size;
-    run->table = sl_commands__table(run->command);
+    run->table = sl_commands_table(run->command);
     const size_t n = (size_t)run->table->n;
     run->common = run->options = sl_calloc(1, size);
     if (!run->options) return sl_fail_memory(1, size, "options");
     run->by_caller = sl_calloc(n, sizeof *run->by_caller);
     if (!run->by_caller) return sl_fail_memory(n, sizeof *run->by_caller, "options");
-    return sl_commands__options_read(run->options, run->by_caller, run->table, given);
+    return sl_commands_options_read(run->options, run->by_caller, run->table, given);
 }
 
-void sl_commands__run_options_clear(sl_commands__run *run) {
+void sl_commands__run_options_clear(sl_commands_run *run) {
     sl_free(run->options);
     sl_free(run->by_caller);
     run->options = run->common = NULL;
     run->by_caller = NULL;
 }
 
-const sl_option *sl_commands__row(const sl_commands__run *run, const void *field) {
+const sl_option *sl_commands__row(const sl_commands_run *run, const void *field) {
     const size_t at = (size_t)((const char *)field - (const char *)run->options);
     int i = 0;
     while (i < run->table->n && run->table->row[i].offset != at) i++;
@@ -185,11 +184,11 @@ const sl_option *sl_commands__row(const sl_commands__run *run, const void *field
     return &run->table->row[i];
 }
 
-bool *sl_commands__by_caller(const sl_commands__run *run, const void *field) {
+bool *sl_commands__by_caller(const sl_commands_run *run, const void *field) {
     return &run->by_caller[sl_commands__row(run, field) - run->table->row];
 }
 
-sl_status sl_commands__one_job(const void **chosen, const sl_commands__run *run,
+sl_status sl_commands__one_job(const void **chosen, const sl_commands_run *run,
                                const void *const *fields, int n) {
     *chosen = NULL;
     for (int i = 0; i < n; i++) {
@@ -204,7 +203,7 @@ sl_status sl_commands__one_job(const void **chosen, const sl_commands__run *run,
     return SL_OK;
 }
 
-int sl_commands__threads(const sl_commands__run *run) {
+int sl_commands__threads(const sl_commands_run *run) {
     const int64_t n = run->common->threads;
     return n > 0 ? (int)n : SL_MAX(sl_par_cores() / sl_par_peers(), 1);
 }
@@ -225,7 +224,7 @@ sl_status sl_commands__universe_options(sl_universe_options *out, const sl_comma
 }
 
 /* Sets a field to what --size says it is, unless the caller has given something else. */
-static sl_status size_says(sl_commands__run *run, const char *named, int64_t *to, int64_t n) {
+static sl_status size_says(sl_commands_run *run, const char *named, int64_t *to, int64_t n) {
     bool *given = sl_commands__by_caller(run, to);
     if (*given && *to != n)
         return sl_fail(SL_EINVAL, "--size %s has --%s %lld, not %lld; give one of them", named,
@@ -235,7 +234,7 @@ static sl_status size_says(sl_commands__run *run, const char *named, int64_t *to
     return SL_OK;
 }
 
-sl_status sl_commands__model_options(sl_model_options *out, sl_commands__run *run,
+sl_status sl_commands__model_options(sl_model_options *out, sl_commands_run *run,
                                      sl_commands__shape *shape, int64_t variables) {
     if (shape->size >= 0) {
         char name[SL_OPTION_TEXT_MAX];
@@ -255,8 +254,8 @@ static const uint32_t arithmetic = 1u << SL_OPERATOR_NEG | 1u << SL_OPERATOR_ADD
                                    1u << SL_OPERATOR_SUB | 1u << SL_OPERATOR_MUL |
                                    1u << SL_OPERATOR_DIV | 1u << SL_OPERATOR_POW;
 
-sl_status sl_commands__discover_options(sl_discover_options *out, const sl_commands__look *o,
-                                        int64_t seed) {
+sl_status sl_commands_discover_options(sl_discover_options *out, const sl_commands_look *o,
+                                       int64_t seed) {
     *out = o->discover;
     out->seed = (uint64_t)seed;
     out->exhaustive = (sl_search_options)SL_SEARCH_OPTIONS_INIT;

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 typedef struct options {
-    sl_commands__common common;
+    sl_commands_common common;
     const char *file, *model, *target, *inputs; // NULL: not given, here and below
     const char *separator;
     int header; // HEADER_*
@@ -17,7 +17,7 @@ typedef struct options {
     const char *candidates;
     int format; // FORMAT_*
     const char *plot, *out;
-    sl_commands__look look;
+    sl_commands_look look;
 } options;
 
 // places of choices
@@ -57,8 +57,8 @@ static const sl_option own_rows[] = {
         .shown = "FORMAT", .help = "a table, JSON, or the best formula alone, ready to paste"),
     ROW(plot, "plot", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
         .help = "draw data, formula and residuals: FILE.svg, or FILE.html with the table"),
-    SL_COMMANDS__OUT(options),
-    SL_COMMANDS__TIMEOUT(options, look.timeout),
+    SL_COMMANDS_OUT(options),
+    SL_COMMANDS_TIMEOUT(options, look.timeout),
 };
 static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
@@ -132,7 +132,7 @@ static const sl_format formats[] = { [FORMAT_LATEX] = SL_FORMAT_LATEX,
                                      [FORMAT_C] = SL_FORMAT_C,
                                      [FORMAT_SYMPY] = SL_FORMAT_SYMPY };
 
-static sl_status find_style(style *out, const sl_commands__run *run) {
+static sl_status find_style(style *out, const sl_commands_run *run) {
     const options *o = run->options;
     *out = o->format == FORMAT_TABLE  ? STYLE_TABLE
            : o->format == FORMAT_JSON ? STYLE_JSON
@@ -223,7 +223,7 @@ static sl_status table_options(sl_table_options *out, const options *o, int most
 /* ---------------------------------------------------------------- reading ------------------- */
 
 typedef struct reading {
-    const sl_commands__listener *listener;
+    const sl_commands_listener *listener;
     double deadline; // 0: none
     int64_t rows;
     bool late;
@@ -239,12 +239,12 @@ static int on_rows(int64_t rows, int64_t bytes, int64_t size, void *payload) {
     r->rows = rows;
     r->late = r->deadline > 0 && sl_clock() > r->deadline + grace;
     sl_snprintf(text, sizeof text, "reading, %s rows", sl_group_digits(digits, rows));
-    return r->late || sl_commands__send_event(r->listener, SYMLAW_EVENT_PROGRESS, text,
-                                              strlen(text), (double)bytes, (double)size) != SL_OK;
+    return r->late || sl_commands_send_event(r->listener, SYMLAW_EVENT_PROGRESS, text, strlen(text),
+                                             (double)bytes, (double)size) != SL_OK;
 }
 
 /* *late := the time was over before the end of the file; then there is no table. */
-static sl_status read_table(sl_table *out, bool *late, const sl_commands__run *run, int most) {
+static sl_status read_table(sl_table *out, bool *late, const sl_commands_run *run, int most) {
     const options *of = run->options;
     const char *path = of->file;
     const double timeout = of->look.timeout;
@@ -255,7 +255,7 @@ static sl_status read_table(sl_table *out, bool *late, const sl_commands__run *r
     sl_status st = sl_data_table_read(out, path, &o, on_rows, &r);
     *late = st == SL_ECANCEL && r.late;
     if (!*late) return st;
-    sl_commands__note(
+    sl_commands_note(
         &run->listener,
         "nothing was found: the time limit of %g s was reached while reading %.200s, at row "
         "%lld",
@@ -286,13 +286,13 @@ typedef struct beside {
     bool html; // of the picture
 } beside;
 
-static sl_status open_file(sl_file **out, sl_commands__run *run, const char *path,
+static sl_status open_file(sl_file **out, sl_commands_run *run, const char *path,
                            const char *what) {
     if (!path) return SL_OK;
     const sl_status st = sl_file_create(out, path);
     if (st != SL_EIO) return st;
-    sl_commands__fail_late(run, st);
-    sl_commands__note(&run->listener, "there will be no %s: %s", what, run->late_line);
+    sl_commands_fail_late(run, st);
+    sl_commands_note(&run->listener, "there will be no %s: %s", what, run->late_line);
     return SL_OK;
 }
 
@@ -318,18 +318,17 @@ static sl_status write_candidates(sl_file **file, const sl_report_discovery *f) 
     return st;
 }
 
-static void write_beside(sl_commands__run *run, beside *b, const sl_report_discovery *f) {
+static void write_beside(sl_commands_run *run, beside *b, const sl_report_discovery *f) {
     if (!f->discovery) return;
-    if (b->plot && f->discovery->ranked > 0)
-        sl_commands__fail_late(run, draw(&b->plot, b->html, f));
-    if (b->candidates) sl_commands__fail_late(run, write_candidates(&b->candidates, f));
+    if (b->plot && f->discovery->ranked > 0) sl_commands_fail_late(run, draw(&b->plot, b->html, f));
+    if (b->candidates) sl_commands_fail_late(run, write_candidates(&b->candidates, f));
 }
 
 /* ---------------------------------------------------------------- the model ----------------- */
 
 /* The one that is asked, opened when it is needed. */
 typedef struct source {
-    sl_commands__run *run;
+    sl_commands_run *run;
     const char *path; // NULL: there is none
     sl_infer *model;  // NULL: it is not open
     const char *note; // why it is not
@@ -344,9 +343,9 @@ static sl_status open_late(const sl_infer **out, void *payload) {
     const sl_status st = sl_commands__model_open(&m->model, m->run, m->path);
     if (st == SL_ENOMEM) return st;
     if (st != SL_OK) {
-        sl_api__keep_line(m->line);
+        sl_commands__keep_line(m->line);
         m->note = m->line;
-        sl_commands__note(&m->run->listener, "the model was not used: %s", m->line);
+        sl_commands_note(&m->run->listener, "the model was not used: %s", m->line);
         return SL_OK;
     }
     *out = m->model;
@@ -355,14 +354,14 @@ static sl_status open_late(const sl_infer **out, void *payload) {
 
 static bool has_default(void) {
     sl_str path = { 0 };
-    const bool there = sl_commands__model_default(&path) != SL_EINVAL; // else naming it tells why
+    const bool there = sl_commands_model_default(&path) != SL_EINVAL; // else naming it tells why
     sl_str_clear(&path);
     return there;
 }
 
 /* A model that was named must be there; one that is found may be missing where the search works
  * too. */
-static sl_status find_model(source *m, sl_commands__run *run, int search) {
+static sl_status find_model(source *m, sl_commands_run *run, int search) {
     options *o = run->options;
     const char *named = getenv("SYMLAW_MODEL");
     const bool chosen = o->model || (named && *named);
@@ -388,10 +387,10 @@ static sl_status find_model(source *m, sl_commands__run *run, int search) {
 /* ---------------------------------------------------------------- the work ------------------ */
 
 static void note(void *run, const char *name, const char *sentence) {
-    sl_commands__note(&((sl_commands__run *)run)->listener, "%s: %s", name, sentence);
+    sl_commands_note(&((sl_commands_run *)run)->listener, "%s: %s", name, sentence);
 }
 
-static sl_status print(sl_commands__run *run, const sl_report_discovery *f, style how) {
+static sl_status print(sl_commands_run *run, const sl_report_discovery *f, style how) {
     options *o = run->options;
     switch (how) {
     case STYLE_TABLE: SL_TRY(sl_report_discovery_table(&run->output, f)); break;
@@ -405,29 +404,29 @@ static sl_status print(sl_commands__run *run, const sl_report_discovery *f, styl
 }
 
 /* Who wants no more now gets what there is all the same, since the work is done. */
-static void ask_once_more(sl_commands__run *run) {
+static void ask_once_more(sl_commands_run *run) {
     static const char what[] = "printing";
-    if (sl_commands__send_event(&run->listener, SYMLAW_EVENT_PROGRESS, what, strlen(what), 1, 1) !=
+    if (sl_commands_send_event(&run->listener, SYMLAW_EVENT_PROGRESS, what, strlen(what), 1, 1) !=
         SL_OK)
         run->stopped = true;
 }
 
 /* The table is read; the rest of the finding. */
 static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *m,
-                          sl_commands__run *run) {
+                          sl_commands_run *run) {
     const options *o = run->options;
     const char *column;
     double sigma;
     SL_TRY(find_sigma(&sigma, &column, o));
     f->constant = sl_data_constant(&f->table->data);
     SL_TRY(take_names(f, &run->arena, f->table));
-    const sl_commands__asked asked = { .model = m->model,
-                                       .open = m->model ? NULL : open_late,
-                                       .payload = m,
-                                       .names = &f->names,
-                                       .sigma = sigma,
-                                       .units = f->units };
-    SL_TRY(sl_commands__find(found, &asked, f->data, run, &o->look));
+    const sl_commands_request asked = { .model = m->model,
+                                        .open = m->model ? NULL : open_late,
+                                        .payload = m,
+                                        .names = &f->names,
+                                        .sigma = sigma,
+                                        .units = f->units };
+    SL_TRY(sl_commands_discover_rows(found, &asked, f->data, run, &o->look));
     f->discovery = *found;
     f->model = f->discovery->model_asked ? m->model : NULL;
     f->model_note = m->note;
@@ -435,7 +434,7 @@ static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *
     return SL_OK;
 }
 
-static sl_status find(sl_commands__run *run, source *m, int search, beside *files, style how,
+static sl_status find(sl_commands_run *run, source *m, int search, beside *files, style how,
                       sl_str *result, bool *ok) {
     const options *o = run->options;
     sl_status st;
@@ -451,8 +450,8 @@ static sl_status find(sl_commands__run *run, source *m, int search, beside *file
     if (!late) {
         f.table = &table;
         f.data = &table.data;
-        SL_GO(sl_data_units_known(&f.units, &table.units, o->look.units,
-                                  table.data.names, table.data.inputs, table.data.target));
+        SL_GO(sl_data_units_known(&f.units, &table.units, o->look.units, table.data.names,
+                                  table.data.inputs, table.data.target));
         SL_GO(discover(&f, &found, m, run));
     }
     if (found) f.top = f.all ? found->count : SL_MIN(f.top, found->ranked); // those that have R2
@@ -468,7 +467,7 @@ done:
 }
 
 /* What can be said without the table. */
-static sl_status check(style *how, beside *files, sl_discover_options *out, sl_commands__run *run) {
+static sl_status check(style *how, beside *files, sl_discover_options *out, sl_commands_run *run) {
     const options *o = run->options;
     char separator;
     double sigma;
@@ -480,11 +479,11 @@ static sl_status check(style *how, beside *files, sl_discover_options *out, sl_c
     SL_TRY(find_separator(&separator, o->separator));
     SL_TRY(find_sigma(&sigma, &column, o));
     if (o->plot) SL_TRY(find_picture(&files->html, o->plot));
-    SL_TRY(sl_commands__discover_options(out, &o->look, o->common.seed));
+    SL_TRY(sl_commands_discover_options(out, &o->look, o->common.seed));
     return sl_discover_options_check(out);
 }
 
-static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
+static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     const options *o = run->options;
     style how;
     sl_discover_options look;
@@ -504,7 +503,7 @@ done:
     return st;
 }
 
-sl_commands__command sl_commands__discover = {
+sl_commands_command sl_commands__discover = {
     .info = { .name = "discover",
               .summary = "find the formula behind a table of numbers",
               .help = help,
@@ -513,6 +512,6 @@ sl_commands__command sl_commands__discover = {
     .work = work,
     .size = sizeof(options),
     .parts = { { &own, 0, "options", NULL },
-               SL_COMMANDS__LOOK_PARTS(options, look, NULL, sl_commands__short_samples),
-               SL_COMMANDS__COMMON_PART },
+               SL_COMMANDS_LOOK_PARTS(options, look, NULL, sl_commands_short_samples),
+               SL_COMMANDS_COMMON_PART },
 };

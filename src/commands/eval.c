@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 #define NAME(id, name, ...) "|" name
 #define SOURCES             (&("" SL_EVAL_CANDIDATES(NAME))[1])
@@ -54,7 +54,7 @@ static const sl_option own_rows[] = {
     ROW(journal, "journal", .path = SL_PATH_FILE_IN_PLACE, .shown = "FILE",
         .help = "keep judgements in FILE, and continue after those that it has; if not given, "
                 "--predictions uses FILE.part; /dev/null keeps none"),
-    SL_COMMANDS__OUT(options),
+    SL_COMMANDS_OUT(options),
 };
 static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
@@ -124,7 +124,7 @@ static sl_status try_file(place *p) {
     return SL_OK;
 }
 
-static sl_status place_find(place *p, const sl_commands__run *run) {
+static sl_status place_find(place *p, const sl_commands_run *run) {
     const options *o = run->options;
     p->predictions = o->predictions;
     p->journal = o->journal;
@@ -143,7 +143,7 @@ static sl_status place_find(place *p, const sl_commands__run *run) {
 }
 
 /* One source of problems; --split test, also as the result records it, where none was named. */
-static sl_status check_source(sl_commands__run *run) {
+static sl_status check_source(sl_commands_run *run) {
     options *o = run->options;
     const void *const jobs[] = { &o->split, &o->pairs, &o->formulas }, *chosen;
     SL_TRY(sl_commands__one_job(&chosen, run, jobs, SL_LEN(jobs)));
@@ -152,7 +152,7 @@ static sl_status check_source(sl_commands__run *run) {
 }
 
 /* All that a judgement depends on: a call that continues a journal must agree with it. */
-static void add_identity(sl_str *s, const sl_commands__run *run, const sl_infer *model,
+static void add_identity(sl_str *s, const sl_commands_run *run, const sl_infer *model,
                          const sl_commands__problems *p) {
     const options *o = run->options;
     const void *const fields[] = { &o->common.seed,   &o->seeds,          &o->look.timeout,
@@ -174,7 +174,7 @@ static void add_identity(sl_str *s, const sl_commands__run *run, const sl_infer 
 /* ---------------------------------------------------------------- while it runs ------------- */
 
 typedef struct watcher {
-    const sl_commands__run *run;
+    const sl_commands_run *run;
     int64_t done, total;
 } watcher;
 
@@ -185,8 +185,8 @@ static int on_judgement(int64_t done, int64_t total, double solved, void *payloa
     w->total = total;
     const int n = sl_snprintf(line, sizeof line, "evaluating, %lld/%lld, solved %.3f",
                               (long long)done, (long long)total, solved);
-    return sl_commands__send_event(&w->run->listener, SYMLAW_EVENT_PROGRESS, line, (size_t)n,
-                                   (double)done, (double)total) != SL_OK;
+    return sl_commands_send_event(&w->run->listener, SYMLAW_EVENT_PROGRESS, line, (size_t)n,
+                                  (double)done, (double)total) != SL_OK;
 }
 
 static sl_status fail_stopped(const watcher *w, const place *p) {
@@ -206,18 +206,18 @@ static sl_status fail_stopped(const watcher *w, const place *p) {
 
 /* With them the journal that has their name is done with. Where they cannot be written it stays,
  * and the figures are printed all the same. */
-static sl_status write_predictions(sl_commands__run *run, place *p, const sl_report_evaluation *r) {
+static sl_status write_predictions(sl_commands_run *run, place *p, const sl_report_evaluation *r) {
     sl_status st = p->file ? SL_OK : sl_file_create(&p->file, p->predictions);
     if (st == SL_OK) st = sl_report_write_predictions(&p->file, r);
     if (st == SL_OK && p->journal && p->journal == p->beside.text) unlink(p->journal);
     if (st != SL_EIO) return st;
-    sl_commands__fail_late(run, st);
+    sl_commands_fail_late(run, st);
     p->predictions = NULL;
     return SL_OK;
 }
 
 /* What stands in the result and is printed. */
-static sl_status tell_outcome(sl_commands__run *run, place *p, const sl_report_evaluation *r,
+static sl_status tell_outcome(sl_commands_run *run, place *p, const sl_report_evaluation *r,
                               sl_str *result) {
     const options *o = run->options;
     if (p->predictions) SL_TRY(write_predictions(run, p, r));
@@ -230,7 +230,7 @@ static sl_status tell_outcome(sl_commands__run *run, place *p, const sl_report_e
     return sl_commands__output(run);
 }
 
-static sl_status evaluate(sl_commands__run *run, place *p, const sl_infer *model, sl_pool *pool,
+static sl_status evaluate(sl_commands_run *run, place *p, const sl_infer *model, sl_pool *pool,
                           const sl_commands__problems *problems, sl_str *result) {
     options *of = run->options;
     char search[SL_OPTION_TEXT_MAX];
@@ -259,7 +259,7 @@ static sl_status evaluate(sl_commands__run *run, place *p, const sl_infer *model
         o.guard = run->inner->guard;
         o.guard_payload = run->inner->payload;
     }
-    SL_GO(sl_commands__discover_options(&o.discover, &of->look, of->common.seed));
+    SL_GO(sl_commands_discover_options(&o.discover, &of->look, of->common.seed));
     o.discover.exhaustive.grammar = &grammar;
     SL_GO(sl_commands__eval_budgets(budgets, &o.budgets, run, of));
     o.budget = budgets;
@@ -281,7 +281,7 @@ done:
 
 /* *out := the model, NULL where none is needed; between its name and the work of opening it the
  * places of output are looked at. */
-static sl_status open_model(sl_infer **out, sl_commands__run *run, place *where) {
+static sl_status open_model(sl_infer **out, sl_commands_run *run, place *where) {
     options *o = run->options;
     const bool needed = sl_commands__eval_needs_model(run, o);
     if (needed) SL_TRY(sl_commands__model_named(&o->model, run));
@@ -291,7 +291,7 @@ static sl_status open_model(sl_infer **out, sl_commands__run *run, place *where)
     return sl_commands__model_notes(&run->listener, *out);
 }
 
-static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
+static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     (void)ok; // figures are no verdict
     options *o = run->options;
     sl_status st;
@@ -306,9 +306,9 @@ static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
     SL_GO(sl_commands__problems_open(&problems, run, o, model ? sl_infer_about(model) : NULL,
                                      o->source == SL_EVAL_CANDIDATES_BLIND));
     if (problems.skipped > 0)
-        sl_commands__note(&run->listener,
-                          "%d formulas are skipped: more than %d variables, or no real values",
-                          problems.skipped, problems.variables);
+        sl_commands_note(&run->listener,
+                         "%d formulas are skipped: more than %d variables, or no real values",
+                         problems.skipped, problems.variables);
     SL_GO(sl_par_pool_new(&pool, sl_commands__threads(run)));
     st = evaluate(run, &where, model, pool, &problems, result);
 done:
@@ -320,13 +320,13 @@ done:
     return st;
 }
 
-sl_commands__command sl_commands__eval = {
+sl_commands_command sl_commands__eval = {
     .info = { .name = "eval",
               .summary = "evaluate a model by the formulas that it finds",
               .help = help },
     .work = work,
     .size = sizeof(options),
     .parts = { { &own, 0, "options", NULL },
-               SL_COMMANDS__LOOK_PARTS(options, look, sl_discover_paper, NULL),
-               SL_COMMANDS__COMMON_PART },
+               SL_COMMANDS_LOOK_PARTS(options, look, sl_discover_paper, NULL),
+               SL_COMMANDS_COMMON_PART },
 };

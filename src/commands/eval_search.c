@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 /* ---------------------------------------------------------------- who proposes formulas ----- */
 
@@ -15,14 +15,13 @@ bool sl_commands__eval_searches(const sl_commands__eval_options *o) {
     return o->look.discover.search != SL_DISCOVER_MODEL;
 }
 
-bool sl_commands__eval_needs_model(const sl_commands__run *run,
-                                   const sl_commands__eval_options *o) {
+bool sl_commands__eval_needs_model(const sl_commands_run *run, const sl_commands__eval_options *o) {
     return !sl_commands__eval_exhaustive(o) || *sl_commands__by_caller(run, &o->model);
 }
 
 /* The paper's way is that of a model alone. Where the search is asked, what is judged is what
  * "symlaw discover" would show. */
-sl_status sl_commands__eval_search_defaults(sl_commands__run *run, sl_commands__eval_options *o) {
+sl_status sl_commands__eval_search_defaults(sl_commands_run *run, sl_commands__eval_options *o) {
     sl_discover_options *d = &o->look.discover;
     if (!sl_commands__eval_searches(o)) return SL_OK;
     for (int i = 0; i < sl_discover_table.n; i++) {
@@ -66,7 +65,7 @@ static sl_status read_list(double *out, int *n, const char *list) {
     }
 }
 
-sl_status sl_commands__eval_budgets(double out[SL_EVAL_MAX_BUDGETS], int *n, sl_commands__run *run,
+sl_status sl_commands__eval_budgets(double out[SL_EVAL_MAX_BUDGETS], int *n, sl_commands_run *run,
                                     sl_commands__eval_options *o) {
     *n = 0;
     if (o->budgets && *sl_commands__by_caller(run, &o->look.timeout))

@@ -3,22 +3,22 @@
 #include <string.h>
 
 #include "ckpt/ckpt.h"
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 /* ---------------------------------------------------------------- the model's data ---------- */
 
 /* What a run's configuration says of its data. max-memory, threads and the like are among the rows,
  * but not among what a run keeps: they have their defaults. */
 typedef struct data_options {
-    sl_commands__common common;
+    sl_commands_common common;
     sl_commands__set_options set;
     sl_pairs_options pairs;
 } data_options;
 
-static sl_commands__command data = {
+static sl_commands_command data = {
     .info = { .name = "train" },
     .parts = { SL_COMMANDS__SET_PART(data_options, set),
-               SL_COMMANDS__PAIRS_PART(data_options, pairs), SL_COMMANDS__COMMON_PART },
+               SL_COMMANDS_PAIRS_PART(data_options, pairs), SL_COMMANDS_COMMON_PART },
 };
 
 /* The member of a run's configuration; --size is its model's. */
@@ -32,7 +32,7 @@ static const sl_json *option_of_run(const sl_json *config, const sl_option *o) {
  * defaults of its format, and are appended to *missing. */
 static sl_status take_options(data_options *out, sl_str *missing, const sl_json *config,
                               const char *path) {
-    const sl_option_table *t = sl_commands__table(&data);
+    const sl_option_table *t = sl_commands_table(&data);
     int format;
     SL_TRY(sl_ckpt_config_format(&format, config, path));
     for (int i = 0; i < t->n; i++) {
@@ -69,7 +69,7 @@ static sl_status check_set(const sl_universe *u, const char *path) {
 }
 
 /* path: of the model; NULL: there is none. */
-static sl_status open_set(sl_commands__problems *out, sl_commands__run *run, const char *path,
+static sl_status open_set(sl_commands__problems *out, sl_commands_run *run, const char *path,
                           const data_options *o, sl_split split) {
     sl_universe_options universe;
     sl_pairs_options pairs = o->pairs;
@@ -80,8 +80,8 @@ static sl_status open_set(sl_commands__problems *out, sl_commands__run *run, con
                        path ? "the run of this model withheld no expressions from training, so it "
                               "has no such split; take test or valid, or train with --withheld 0.01"
                             : "without a model nothing is withheld; take --split test or valid");
-    SL_TRY(sl_commands__universe(&out->universe, &universe, sl_commands__threads(run),
-                                 SL_COMMANDS__MEMBERS, &run->listener));
+    SL_TRY(sl_commands_universe(&out->universe, &universe, sl_commands__threads(run),
+                                SL_COMMANDS_MEMBERS, &run->listener));
     if (path) SL_TRY(check_set(out->universe, path));
     SL_TRY(sl_pairs_new(&out->pairs, out->universe, &pairs));
     if (sl_pairs_size(out->pairs, split) == 0)
@@ -94,7 +94,7 @@ static sl_status open_set(sl_commands__problems *out, sl_commands__run *run, con
  */
 static bool says_of_data(const sl_json *config) {
     if (sl_io_json_kind_of(config) != SL_JSON_OBJECT) return false;
-    const sl_option_table *t = sl_commands__table(&data);
+    const sl_option_table *t = sl_commands_table(&data);
     for (const sl_option *o = t->row; o < t->row + t->n; o++) {
         // the model says how many variables it has, whatever it was trained on
         if (strcmp(o->name, "variables") != 0 && option_of_run(config, o)) return true;
@@ -103,7 +103,7 @@ static bool says_of_data(const sl_json *config) {
 }
 
 /* The set and the pairs of the model's training; `split` is asked for, TRAIN if none is. */
-static sl_status open_pairs(sl_commands__problems *out, sl_commands__run *run,
+static sl_status open_pairs(sl_commands__problems *out, sl_commands_run *run,
                             const sl_infer_info *model, sl_split split) {
     sl_json *config = NULL;
     sl_str missing = { 0 };
@@ -128,10 +128,10 @@ done:
 }
 
 /* Without a model: those that "symlaw pairs" makes. */
-static sl_status open_default_pairs(sl_commands__problems *out, sl_commands__run *run,
+static sl_status open_default_pairs(sl_commands__problems *out, sl_commands_run *run,
                                     sl_split split) {
     data_options o = { .set = { .depth = 0 } };
-    sl_option_defaults(&o, sl_commands__table(&data));
+    sl_option_defaults(&o, sl_commands_table(&data));
     return open_set(out, run, NULL, &o, split);
 }
 
@@ -160,7 +160,7 @@ static void add_problem(sl_hasher *h, const sl_eval_problem *p) {
 
 /* By what problems are and not by what a file is called, so that a journal goes with them wherever
  * they came from. */
-static sl_status hash_problems(char out[33], const sl_commands__run *run, const sl_eval_source *s) {
+static sl_status hash_problems(char out[33], const sl_commands_run *run, const sl_eval_source *s) {
     static const char what[] = "reading problems";
     enum { PER_EVENT = 64 };
     sl_hasher *h = NULL;
@@ -173,8 +173,8 @@ static sl_status hash_problems(char out[33], const sl_commands__run *run, const 
         SL_GO(s->get(&p, &arena, i, s));
         add_problem(h, &p);
         if (i % PER_EVENT == 0)
-            SL_GO(sl_commands__send_event(&run->listener, SYMLAW_EVENT_PROGRESS, what,
-                                          sizeof what - 1, (double)i, (double)s->count));
+            SL_GO(sl_commands_send_event(&run->listener, SYMLAW_EVENT_PROGRESS, what,
+                                         sizeof what - 1, (double)i, (double)s->count));
     }
     sl_hasher_text(h, out);
 done:
@@ -185,7 +185,7 @@ done:
 
 /* ---------------------------------------------------------------- which --------------------- */
 
-static sl_status open_split(sl_commands__problems *out, sl_commands__run *run,
+static sl_status open_split(sl_commands__problems *out, sl_commands_run *run,
                             const sl_infer_info *model, const sl_commands__eval_options *o) {
     static const sl_split splits[] = { SL_SPLIT_TEST, SL_SPLIT_VALID, SL_SPLIT_WITHHELD };
     const sl_split split = splits[o->split];
@@ -211,7 +211,7 @@ static sl_status add_errors(sl_commands__problems *p, const sl_commands__eval_op
                                (uint64_t)o->common.seed);
 }
 
-sl_status sl_commands__problems_open(sl_commands__problems *out, sl_commands__run *run,
+sl_status sl_commands__problems_open(sl_commands__problems *out, sl_commands_run *run,
                                      const sl_commands__eval_options *o, const sl_infer_info *model,
                                      bool pairs_needed) {
     const bool many = !model || sl_commands__eval_searches(o); // a model is shown the best of them

@@ -1,31 +1,31 @@
 /* event - what a call tells while it works. */
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 /* To the callback the call has not failed yet: sl_last_error is what it was before, and what calls
  * of its own make of it stays when ours succeeds. */
-static int call_back(const sl_commands__listener *l, const symlaw_event *e) {
+static int call_back(const sl_commands_listener *l, const symlaw_event *e) {
     char inside[SL_FAIL_LINE];
-    sl_api__keep_line(inside);
+    sl_commands__keep_line(inside);
     sl_fail_restore(l->call->line);
     const int answer = l->fn(e, l->payload);
-    sl_api__keep_line(l->call->line);
+    sl_commands__keep_line(l->call->line);
     sl_fail_restore(inside);
     return answer;
 }
 
 /* What polls every rank's caller, between the events that only rank 0's has. */
-bool sl_commands__asks_to_stop(void *listener) {
-    const sl_commands__listener *l = listener;
+bool sl_commands_asks_to_stop(void *listener) {
+    const sl_commands_listener *l = listener;
     const symlaw_event e = {
         .size = sizeof e, .kind = SYMLAW_EVENT_POLL, .text = "", .seconds = sl_clock() - l->start
     };
     return l->fn && call_back(l, &e) != 0;
 }
 
-sl_status sl_commands__send_event(const sl_commands__listener *l, symlaw_event_kind kind,
-                                  const char *text, size_t length, double done, double total) {
+sl_status sl_commands_send_event(const sl_commands_listener *l, symlaw_event_kind kind,
+                                 const char *text, size_t length, double done, double total) {
     // while one rank works and the others wait, any of them may be the one that is asked
     if (kind == SYMLAW_EVENT_PROGRESS && sl_par_ranks() > 1 && sl_par_stopping())
         return sl_fail(SL_ECANCEL, "stopped on request");
@@ -44,7 +44,7 @@ sl_status sl_commands__send_event(const sl_commands__listener *l, symlaw_event_k
     return call_back(l, &e) == 0 ? SL_OK : sl_fail(SL_ECANCEL, "stopped on request");
 }
 
-void sl_commands__note(const sl_commands__listener *l, const char *format, ...) {
+void sl_commands_note(const sl_commands_listener *l, const char *format, ...) {
     char text[512];
     va_list args;
     va_start(args, format);
@@ -52,6 +52,6 @@ void sl_commands__note(const sl_commands__listener *l, const char *format, ...) 
     va_end(args);
     if (n < 0) return;
     size_t length = SL_MIN((size_t)n, sizeof text - 1);
-    if (sl_commands__send_event(l, SYMLAW_EVENT_NOTE, text, length, 0, 0) != SL_OK)
+    if (sl_commands_send_event(l, SYMLAW_EVENT_NOTE, text, length, 0, 0) != SL_OK)
         l->call->stop = true;
 }

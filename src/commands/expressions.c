@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 // "|infix|python|..." without its first bar
 #define X(id, name, reads) "|" name
@@ -10,7 +10,7 @@ static const char formats[] = SL_FORMATS(X);
 #undef X
 
 typedef struct options {
-    sl_commands__common common;
+    sl_commands_common common;
     sl_commands__set_options set;
     bool count_only;
     int64_t sample;                   // SL_NONE: not given
@@ -42,7 +42,7 @@ static const sl_option own_rows[] = {
         .help = "format of --find, --canon and --same; infix reads python, sympy and c too"),
     ROW(names, "names", .shown = "A,B,...",
         .help = "names of x1, x2, ... in what is read and written"),
-    SL_COMMANDS__OUT(options),
+    SL_COMMANDS_OUT(options),
 };
 static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
@@ -72,18 +72,18 @@ static const char help[] =
 
 /* ---------------------------------------------------------------- helpers ------------------- */
 
-static const options *options_of(const sl_commands__run *run) { return run->options; }
+static const options *options_of(const sl_commands_run *run) { return run->options; }
 
-static sl_format format_of(const sl_commands__run *run) {
+static sl_format format_of(const sl_commands_run *run) {
     return (sl_format)options_of(run)->format;
 }
 
-static sl_format input_format_of(const sl_commands__run *run) {
+static sl_format input_format_of(const sl_commands_run *run) {
     return input_formats[options_of(run)->input_format];
 }
 
 /* An answer in words: printed unless the result object is. */
-static sl_status print_line(sl_commands__run *run, const char *text) {
+static sl_status print_line(sl_commands_run *run, const char *text) {
     if (run->common->json) return SL_OK;
     sl_str_add(&run->output, text);
     sl_str_add_char(&run->output, '\n');
@@ -92,7 +92,7 @@ static sl_status print_line(sl_commands__run *run, const char *text) {
 
 /* ---------------------------------------------------------------- without a set ------------- */
 
-static sl_status canon(sl_commands__run *run, const sl_names *names, sl_str *result) {
+static sl_status canon(sl_commands_run *run, const sl_names *names, sl_str *result) {
     const sl_node *e;
     SL_TRY(sl_commands__read_expr(&e, run, "--canon", options_of(run)->canon, input_format_of(run),
                                   names));
@@ -104,15 +104,14 @@ static sl_status canon(sl_commands__run *run, const sl_names *names, sl_str *res
     sl_io_json_add_text(result, "expr", text.text);
     sl_io_json_add_int(result, "nodes", sl_expr_nodes(e));
     sl_io_json_add_bool(result, "real", !sl_expr_is_undefined(e));
-    if (sl_expr_is_undefined(e))
-        sl_commands__note(&run->listener, "the expression is real nowhere");
+    if (sl_expr_is_undefined(e)) sl_commands_note(&run->listener, "the expression is real nowhere");
     st = print_line(run, text.text);
 done:
     sl_str_clear(&text);
     return st;
 }
 
-static sl_status same(sl_commands__run *run, const sl_names *names, sl_str *result, bool *ok) {
+static sl_status same(sl_commands_run *run, const sl_names *names, sl_str *result, bool *ok) {
     sl_format format = input_format_of(run);
     const sl_node *a, *b;
     SL_TRY(sl_commands__read_expr(&a, run, "--same, first expression", options_of(run)->same[0],
@@ -124,8 +123,8 @@ static sl_status same(sl_commands__run *run, const sl_names *names, sl_str *resu
     *ok = sl_yes(t);
     const char *answer = sl_yes(t) ? "yes" : sl_no(t) ? "no" : "unknown";
     if (!sl_yes(t) && !sl_no(t))
-        sl_commands__note(&run->listener,
-                          "no tested point distinguishes them, but their canonical forms differ");
+        sl_commands_note(&run->listener,
+                         "no tested point distinguishes them, but their canonical forms differ");
     sl_io_json_add_text(result, "answer", answer);
     return print_line(run, answer);
 }
@@ -133,26 +132,26 @@ static sl_status same(sl_commands__run *run, const sl_names *names, sl_str *resu
 /* ---------------------------------------------------------------- with one ------------------ */
 
 /* A set that is a sample looks like all there is; say that it is not. */
-static void note_sample(sl_commands__run *run, const sl_universe *u) {
+static void note_sample(sl_commands_run *run, const sl_universe *u) {
     int64_t all = 0;
     for (int i = 0; i <= sl_universe_config(u)->depth; i++)
         all += sl_universe_count(u, i)->distinct;
     char a[32], b[32];
     if (sl_universe_size(u) < all)
-        sl_commands__note(&run->listener,
-                          "the set holds %s of %s expressions; --set-size 0 takes all",
-                          sl_group_digits(a, sl_universe_size(u)), sl_group_digits(b, all));
+        sl_commands_note(&run->listener,
+                         "the set holds %s of %s expressions; --set-size 0 takes all",
+                         sl_group_digits(a, sl_universe_size(u)), sl_group_digits(b, all));
 }
 
-static sl_status find(sl_commands__run *run, const sl_universe *u, const sl_node *e,
+static sl_status find(sl_commands_run *run, const sl_universe *u, const sl_node *e,
                       const sl_names *names, sl_str *result, bool *ok) {
     const int64_t index = sl_universe_find(u, e);
     *ok = index >= 0;
     if (index < 0) {
         sl_io_json_add_null(result, "index");
         if (sl_universe_lists(u, e))
-            sl_commands__note(&run->listener,
-                              "it is a function of this universe, but not in the sample");
+            sl_commands_note(&run->listener,
+                             "it is a function of this universe, but not in the sample");
         note_sample(run, u);
         return print_line(run, "not in the set");
     }
@@ -173,7 +172,7 @@ done:
     return st;
 }
 
-static sl_status list(sl_commands__run *run, const sl_universe *u, const sl_names *names,
+static sl_status list(sl_commands_run *run, const sl_universe *u, const sl_names *names,
                       sl_str *result) {
     const int64_t sample = options_of(run)->sample;
     sl_commands__listing l = { .universe = u,
@@ -188,7 +187,7 @@ static sl_status list(sl_commands__run *run, const sl_universe *u, const sl_name
     return SL_OK;
 }
 
-static sl_status with_set(sl_commands__run *run, const sl_names *names, sl_str *result, bool *ok) {
+static sl_status with_set(sl_commands_run *run, const sl_names *names, sl_str *result, bool *ok) {
     const options *p = options_of(run);
     sl_universe_options o;
     SL_TRY(sl_commands__universe_options(&o, &p->set, p->common.seed));
@@ -206,8 +205,8 @@ static sl_status with_set(sl_commands__run *run, const sl_names *names, sl_str *
     sl_status st;
     sl_universe *u = NULL;
     // --count-only shows the enumeration and what it took, so it always runs
-    sl_commands__need need = wanted || p->count_only ? SL_COMMANDS__BUILT : SL_COMMANDS__MEMBERS;
-    SL_GO(sl_commands__universe(&u, &o, (int)p->common.threads, need, &run->listener));
+    sl_commands_need need = wanted || p->count_only ? SL_COMMANDS_BUILT : SL_COMMANDS_MEMBERS;
+    SL_GO(sl_commands_universe(&u, &o, (int)p->common.threads, need, &run->listener));
     if (wanted)
         SL_GO(find(run, u, wanted, names, result, ok));
     else if (!p->count_only)
@@ -222,7 +221,7 @@ done:
     return st;
 }
 
-static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
+static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     const options *o = run->options;
     const void *const jobs[] = { &o->count_only, &o->sample, &o->find, &o->canon, &o->same };
     const void *job;
@@ -235,7 +234,7 @@ static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
     return with_set(run, &names, result, ok);
 }
 
-sl_commands__command sl_commands__expressions = {
+sl_commands_command sl_commands__expressions = {
     .info = { .name = "expressions",
               .summary = "list, count and explore distinct expressions up to a depth",
               .help = help },
@@ -243,5 +242,5 @@ sl_commands__command sl_commands__expressions = {
     .size = sizeof(options),
     .parts = { SL_COMMANDS__SET_PART(options, set),
                { &own, 0, "options", NULL },
-               SL_COMMANDS__COMMON_PART },
+               SL_COMMANDS_COMMON_PART },
 };

@@ -1,10 +1,10 @@
 /* expressions_list - members of a set, one per line. */
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 /* Stream of the sampled listing, so that it shares no numbers with the set's own sample. */
 enum { STREAM_LISTING = 0x6c697374 };
 
-static sl_status add_line(sl_commands__run *run, const sl_commands__listing *l, int64_t index,
+static sl_status add_line(sl_commands_run *run, const sl_commands__listing *l, int64_t index,
                           sl_str *text) {
     sl_str *s = &run->output;
     const sl_node *e = sl_universe_get(l->universe, index);
@@ -28,7 +28,7 @@ static sl_status add_line(sl_commands__run *run, const sl_commands__listing *l, 
 /* A sample is drawn in one pass (Knuth, TAOCP 2, algorithm 3.4.2 S): member i is taken with
  * probability (still wanted) / (still to come). So it stays in the order of the set and needs no
  * memory. */
-sl_status sl_commands__list(int64_t *listed, sl_commands__run *run, const sl_commands__listing *l) {
+sl_status sl_commands__list(int64_t *listed, sl_commands_run *run, const sl_commands__listing *l) {
     int64_t n = sl_universe_size(l->universe), wanted = l->sample > 0 ? SL_MIN(l->sample, n) : n;
     sl_rng rng;
     sl_rng_init(&rng, sl_universe_config(l->universe)->seed, STREAM_LISTING, 0);

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "ckpt/ckpt.h"
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 /* One file of a call. */
 typedef struct named {
@@ -116,7 +116,7 @@ static sl_status compare_both(const named *a, const named *b) {
 }
 
 /* The file of option i; false if it has none. */
-static bool file_of(named *n, const sl_commands__run *run, int i) {
+static bool file_of(named *n, const sl_commands_run *run, int i) {
     const sl_option *o = &run->table->row[i];
     if (o->path == SL_PATH_NONE) return false;
     *n = (named){ .path = *sl_option_texts(run->options, o), .use = o->path };
@@ -124,21 +124,21 @@ static bool file_of(named *n, const sl_commands__run *run, int i) {
     return n->path && *n->path;
 }
 
-static sl_status check_before(const sl_commands__run *run, const named *n, int end) {
+static sl_status check_before(const sl_commands_run *run, const named *n, int end) {
     named other;
     for (int i = 0; i < end; i++)
         if (file_of(&other, run, i)) SL_TRY(compare_both(&other, n));
     return SL_OK;
 }
 
-sl_status sl_commands__files_check(const sl_commands__run *run) {
+sl_status sl_commands__files_check(const sl_commands_run *run) {
     named n;
     for (int i = 0; i < run->table->n; i++)
         if (file_of(&n, run, i)) SL_TRY(check_before(run, &n, i));
     return SL_OK;
 }
 
-sl_status sl_commands__file_check(const sl_commands__run *run, const char *what, const char *path,
+sl_status sl_commands__file_check(const sl_commands_run *run, const char *what, const char *path,
                                   sl_option_path use) {
     named n = { .path = path, .use = use };
     sl_snprintf(n.what, sizeof n.what, "%s", what);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 typedef sl_commands__info_options options;
 
@@ -97,7 +97,7 @@ static void add_json(sl_str *s, const sl_commands__setup *u, const sl_train_plan
 /* The paper's, by its FLOPs: taken where no set can be built. */
 static const double paper_tokens = 31.5;
 
-sl_status sl_commands__plan_make(sl_train_plan *out, const sl_commands__run *run,
+sl_status sl_commands__plan_make(sl_train_plan *out, const sl_commands_run *run,
                                  sl_commands__setup *u, double tokens) {
     sl_universe *set = NULL;
     sl_pairs *pairs = NULL;
@@ -106,12 +106,12 @@ sl_status sl_commands__plan_make(sl_train_plan *out, const sl_commands__run *run
                               tokens > 0 ? tokens : paper_tokens, u->threads, 1));
     if (tokens > 0) return SL_OK;
     sl_status st =
-        sl_commands__universe(&set, &u->universe, u->threads, SL_COMMANDS__MEMBERS, &run->listener);
+        sl_commands_universe(&set, &u->universe, u->threads, SL_COMMANDS_MEMBERS, &run->listener);
     if (st == SL_ELIMIT) {
-        sl_commands__note(&run->listener,
-                          "%s; targets are taken to have %g tokens; --tokens says "
-                          "otherwise",
-                          sl_last_error(), paper_tokens);
+        sl_commands_note(&run->listener,
+                         "%s; targets are taken to have %g tokens; --tokens says "
+                         "otherwise",
+                         sl_last_error(), paper_tokens);
         return SL_OK;
     }
     if (st == SL_OK) st = sl_pairs_new(&pairs, set, &u->pairs);
@@ -123,7 +123,7 @@ sl_status sl_commands__plan_make(sl_train_plan *out, const sl_commands__run *run
     return st;
 }
 
-static sl_status plan(sl_commands__run *run, sl_str *result) {
+static sl_status plan(sl_commands_run *run, sl_str *result) {
     options *o = run->options;
     sl_commands__setup u;
     sl_train_plan p;
@@ -141,7 +141,7 @@ done:
     return st;
 }
 
-static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
+static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     const options *o = run->options;
     const void *const jobs[] = { &o->model, &o->run, &o->plan };
     const void *job;
@@ -153,7 +153,7 @@ static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
     return plan(run, result);
 }
 
-sl_commands__command sl_commands__info = {
+sl_commands_command sl_commands__info = {
     .info = { .name = "info",
               .summary = "cost of a model or a study; contents of a file or a run",
               .help = help,
@@ -162,5 +162,5 @@ sl_commands__command sl_commands__info = {
     .size = sizeof(options),
     .parts = { { &own, 0, "options", NULL },
                SL_COMMANDS__TRAINING_PARTS(options, training),
-               SL_COMMANDS__COMMON_PART },
+               SL_COMMANDS_COMMON_PART },
 };

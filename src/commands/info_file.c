@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "ckpt/ckpt.h"
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 /* ---------------------------------------------------------------- a file -------------------- */
 
@@ -112,7 +112,7 @@ static sl_status read_config(sl_json **out, const char *text) {
     return st == SL_EFORMAT ? SL_OK : st;
 }
 
-sl_status sl_commands__info_model(sl_commands__run *run, const char *path, bool tensors,
+sl_status sl_commands__info_model(sl_commands_run *run, const char *path, bool tensors,
                                   sl_str *result) {
     sl_status st;
     sl_st_file *f = NULL;
@@ -261,7 +261,7 @@ static int64_t steps_of(const sl_json *config) {
     return steps > 0 ? steps : sl_io_json_get_int(config, "steps", 0);
 }
 
-sl_status sl_commands__info_run(sl_commands__run *run, const char *dir, sl_str *result) {
+sl_status sl_commands__info_run(sl_commands_run *run, const char *dir, sl_str *result) {
     sl_status st;
     sl_json *config = NULL;
     char *text = NULL;

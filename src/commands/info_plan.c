@@ -25,7 +25,7 @@ typedef struct cost {
 } cost;
 
 typedef struct outlook {
-    sl_commands__run *run;
+    sl_commands_run *run;
     const sl_commands__info_options *options;
     const sl_study_plan *plan;
     cost *cost;
@@ -109,8 +109,8 @@ static const double usual_share = 0.4;
 
 static int on_step(const sl_train_news *n, void *payload) {
     static const char what[] = "timing steps";
-    return sl_commands__send_event(payload, SYMLAW_EVENT_PROGRESS, what, sizeof what - 1,
-                                   (double)n->step, (double)n->steps) != SL_OK;
+    return sl_commands_send_event(payload, SYMLAW_EVENT_PROGRESS, what, sizeof what - 1,
+                                  (double)n->step, (double)n->steps) != SL_OK;
 }
 
 /* Times a step of as many pairs as take about a third of a second; the model may be too large for
@@ -340,7 +340,7 @@ static sl_status add_table(sl_str *s, const outlook *o) {
 /* ---------------------------------------------------------------- the work ------------------ */
 
 /* What a run is, the plan says. */
-static sl_status check_told(const sl_commands__run *run) {
+static sl_status check_told(const sl_commands_run *run) {
     static const char *const ours[] = { "plan",    "tokens", "ranks", "rate",
                                         "threads", "json",   "quiet" };
     for (int i = 0; i < run->table->n; i++) {
@@ -361,7 +361,7 @@ static sl_status look_ahead(outlook *o) {
     return add_up(o);
 }
 
-sl_status sl_commands__info_plan(sl_commands__run *run, const sl_commands__info_options *options,
+sl_status sl_commands__info_plan(sl_commands_run *run, const sl_commands__info_options *options,
                                  sl_str *result) {
     sl_study_plan *plan;
     sl_status st;

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 typedef struct options {
-    sl_commands__common common;
+    sl_commands_common common;
     const char *file, *columns; // NULL: not given, here and below
     double target;
     int bins; // SL_LAWS_BINS_*
@@ -48,7 +48,7 @@ static const sl_option own_rows[] = {
         .help = "write figures and tables as one HTML page"),
     ROW(figures, "figures", .path = SL_PATH_FOLDER_IN_PLACE, .shown = "DIR",
         .help = "write the page's figures as SVG files into a folder, which is made if missing"),
-    SL_COMMANDS__OUT(options),
+    SL_COMMANDS_OUT(options),
 };
 static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
@@ -89,7 +89,7 @@ static void add_truth(sl_str *s, const sl_laws_simulation *law) {
     sl_io_json_close(s, '}');
 }
 
-static sl_status simulate(sl_commands__run *run, sl_str *result) {
+static sl_status simulate(sl_commands_run *run, sl_str *result) {
     const options *o = run->options;
     sl_laws_simulation law = SL_LAWS_SIMULATION_INIT;
     sl_laws_table t;
@@ -122,7 +122,7 @@ static sl_laws_options laws_options(const options *from) {
     return o;
 }
 
-static sl_status fit_file(sl_laws *out, sl_commands__run *run, const char *path,
+static sl_status fit_file(sl_laws *out, sl_commands_run *run, const char *path,
                           const char *columns) {
     sl_laws_table *t = sl_arena_alloc(&run->arena, sizeof *t);
     if (!t) return sl_fail_memory(1, sizeof *t, "a table");
@@ -138,7 +138,7 @@ static void add_option(sl_str *s, const char *name, const char *value) {
 }
 
 /* The command that makes the page again. */
-static void add_command(sl_str *s, const sl_commands__run *run, const sl_laws *l) {
+static void add_command(sl_str *s, const sl_commands_run *run, const sl_laws *l) {
     const options *o = run->options;
     char bins[SL_OPTION_TEXT_MAX];
     sl_str_add(s, "symlaw laws ");
@@ -154,7 +154,7 @@ static void add_command(sl_str *s, const sl_commands__run *run, const sl_laws *l
 
 /* The page of --report and the files of --figures. If they cannot be written the result is handed
  * on all the same, and then the call fails. */
-static void write_report(sl_commands__run *run, const sl_laws *l) {
+static void write_report(sl_commands_run *run, const sl_laws *l) {
     const options *o = run->options;
     sl_file *page = NULL;
     sl_str command = { 0 };
@@ -164,10 +164,10 @@ static void write_report(sl_commands__run *run, const sl_laws *l) {
     if (st == SL_OK) st = sl_report_laws_page(&page, o->figures, l, o->file, sl_str_text(&command));
     sl_file_discard(&page);
     sl_str_clear(&command);
-    sl_commands__fail_late(run, st);
+    sl_commands_fail_late(run, st);
 }
 
-static sl_status answer(sl_commands__run *run, const sl_laws *l, const sl_report_question *ask,
+static sl_status answer(sl_commands_run *run, const sl_laws *l, const sl_report_question *ask,
                         sl_str *result) {
     const options *o = run->options;
     sl_report_laws_json(result, l, ask);
@@ -198,7 +198,7 @@ static sl_status read_run(sl_report_question *out, const char *text) {
     return SL_OK;
 }
 
-static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
+static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     (void)ok; // figures are no verdict
     sl_laws l, other;
     sl_report_question ask = { .params = NAN, .tokens = NAN };
@@ -225,12 +225,12 @@ static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
     return answer(run, &l, &ask, result);
 }
 
-sl_commands__command sl_commands__laws = {
+sl_commands_command sl_commands__laws = {
     .info = { .name = "laws",
               .summary = "fit scaling laws to a table of training runs",
               .help = help,
               .positional = "file" },
     .work = work,
     .size = sizeof(options),
-    .parts = { { &own, 0, "options", NULL }, SL_COMMANDS__COMMON_PART },
+    .parts = { { &own, 0, "options", NULL }, SL_COMMANDS_COMMON_PART },
 };

@@ -18,7 +18,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 #define SHIPPED "symlaw/models/small.safetensors"
 static const char study_best[] = "runs/best.safetensors";
@@ -97,7 +97,7 @@ sl_status sl_commands__model_search(sl_str *found, sl_str *looked, const char *f
         sl_str_text(looked));
 }
 
-sl_status sl_commands__model_default(sl_str *found) {
+sl_status sl_commands_model_default(sl_str *found) {
     char folder[PATH_MAX];
     sl_str looked = { 0 };
     const bool known = sl_commands__code_folder(folder);
@@ -106,11 +106,47 @@ sl_status sl_commands__model_default(sl_str *found) {
     return st;
 }
 
-sl_status sl_commands__with_default(sl_status st) {
+sl_status sl_commands_with_default(sl_status st) {
     if (st != SL_EINVAL && st != SL_EFORMAT && st != SL_EIO) return st;
     char line[800];
     sl_snprintf(line, sizeof line, "%s", sl_last_error());
     return sl_fail(
         st, "%s; it is the default model: --model or the variable SYMLAW_MODEL names another",
         line);
+}
+
+/* ---------------------------------------------------------------- of a command -------------- */
+
+/* The model becomes the value of --model, so that the result records it. */
+static sl_status take_path(const char **model, sl_commands_run *run, const char *what,
+                           const char *path) {
+    const size_t n = strlen(path) + 1;
+    SL_TRY(sl_commands__file_check(run, what, path, SL_PATH_FILE_INPUT));
+    char *copy = sl_arena_alloc(&run->arena, n);
+    if (!copy) return sl_fail_memory(n, 1, "the name of a model");
+    *model = memcpy(copy, path, n);
+    return SL_OK;
+}
+
+static sl_status take_default(const char **model, sl_commands_run *run) {
+    sl_str path = { 0 };
+    sl_status st = sl_commands_model_default(&path);
+    if (st == SL_OK) st = take_path(model, run, "the default model", path.text);
+    sl_str_clear(&path);
+    run->model_is_default = st == SL_OK;
+    return st;
+}
+
+sl_status sl_commands__model_named(const char **model, sl_commands_run *run) {
+    const char *named = getenv("SYMLAW_MODEL");
+    if (*model && !**model)
+        return sl_fail(SL_EINVAL, "--model is empty: it takes a run's folder or a file of weights");
+    if (*model) return SL_OK;
+    return named && *named ? take_path(model, run, "SYMLAW_MODEL", named)
+                           : take_default(model, run);
+}
+
+sl_status sl_commands__model_open(sl_infer **out, const sl_commands_run *run, const char *path) {
+    const sl_status st = sl_infer_open(out, path);
+    return run->model_is_default ? sl_commands_with_default(st) : st;
 }

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "ckpt/ckpt.h"
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 /* ---------------------------------------------------------------- did you mean -------------- */
 
-void sl_commands__guess_offer(sl_commands__guess *g, const char *candidate) {
+void sl_commands_guess_offer(sl_commands_guess *g, const char *candidate) {
     // who types the beginning of a long name means it, however many letters are missing
     size_t n = strlen(g->word);
     bool beginning = n >= 2 && strncmp(candidate, g->word, n) == 0;
@@ -22,8 +22,8 @@ void sl_commands__guess_offer(sl_commands__guess *g, const char *candidate) {
     g->distance = d;
 }
 
-const char *sl_commands__guess_text(const sl_commands__guess *g, const char *dashes,
-                                    char buffer[96]) {
+const char *sl_commands_guess_text(const sl_commands_guess *g, const char *dashes,
+                                   char buffer[96]) {
     buffer[0] = '\0';
     if (g->best) sl_snprintf(buffer, 96, "; did you mean %s%s?", dashes, g->best);
     return buffer;
@@ -76,7 +76,7 @@ static sl_status read_number(void *options, const sl_option *o, const sl_json *j
 
 static sl_status fail_choice(const sl_option *o, const char *word) {
     char end[96], list[200], names[16][SL_OPTION_TEXT_MAX];
-    sl_commands__guess g = { .word = word };
+    sl_commands_guess g = { .word = word };
     int n = 1;
     size_t w = 0;
     // "a|b|c" reads as "a, b, c"
@@ -87,9 +87,9 @@ static sl_status fail_choice(const sl_option *o, const char *word) {
     }
     list[w] = '\0';
     SL_ASSERT(n <= SL_LEN(names)); // the tables are ours
-    for (int i = 0; i < n; i++) sl_commands__guess_offer(&g, sl_option_choice(names[i], o, i));
+    for (int i = 0; i < n; i++) sl_commands_guess_offer(&g, sl_option_choice(names[i], o, i));
     return sl_fail(SL_EINVAL, "--%s must be one of %s, not \"%.40s\"%s", o->name, list, word,
-                   sl_commands__guess_text(&g, "", end));
+                   sl_commands_guess_text(&g, "", end));
 }
 
 static sl_status read_texts(const char **text, const sl_option *o, const sl_json *j) {
@@ -146,14 +146,14 @@ void sl_commands__option_default(void *options, const sl_option *o, int format) 
 
 static sl_status fail_unknown(const sl_option_table *t, const char *name) {
     char end[96];
-    sl_commands__guess g = { .word = name };
-    for (int i = 0; i < t->n; i++) sl_commands__guess_offer(&g, t->row[i].name);
+    sl_commands_guess g = { .word = name };
+    for (int i = 0; i < t->n; i++) sl_commands_guess_offer(&g, t->row[i].name);
     return sl_fail(SL_EINVAL, "unknown option --%.60s%s", name,
-                   sl_commands__guess_text(&g, "--", end));
+                   sl_commands_guess_text(&g, "--", end));
 }
 
-sl_status sl_commands__options_read(void *options, bool *by_caller, const sl_option_table *t,
-                                    const sl_json *given) {
+sl_status sl_commands_options_read(void *options, bool *by_caller, const sl_option_table *t,
+                                   const sl_json *given) {
     sl_option_defaults(options, t);
     for (int i = 0; by_caller && i < t->n; i++) by_caller[i] = false;
     if (!given) return SL_OK;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 // "|train|valid|..." without its first bar
 #define X(id, name) "|" name
@@ -11,7 +11,7 @@ static const char splits[] = SL_SPLITS(X), formats[] = SL_COMMANDS__PAIR_FORMATS
 #undef X
 
 typedef struct options {
-    sl_commands__common common;
+    sl_commands_common common;
     int split, format;                  // SL_SPLIT_*, SL_COMMANDS__PAIR_*
     int64_t start, count, index, stats; // SL_NONE: not given
     int64_t disjoint;
@@ -38,7 +38,7 @@ static const sl_option own_rows[] = {
     ROW(format, "format", .value = SL_COMMANDS__PAIR_JSONL, .choices = formats + 1,
         .shown = "FORMAT",
         .help = "JSON lines; a table for spreadsheets; an array for NumPy; text for people"),
-    SL_COMMANDS__OUT(options),
+    SL_COMMANDS_OUT(options),
     ROW(stats, "stats", .value = NAN, .min = 1, .max = 1e9, .shown = "N",
         .help = "print statistics of the first N training pairs, and test them against their "
                 "distributions"),
@@ -98,7 +98,7 @@ static sl_status fail_nothing_withheld(void) {
 }
 
 /* What can be seen before the set is built. */
-static sl_status check_export(const sl_commands__run *run) {
+static sl_status check_export(const sl_commands_run *run) {
     const options *o = run->options;
     const int64_t *const range[] = { &o->start, &o->count };
     for (int i = 0; i < SL_LEN(range) && o->index != SL_NONE; i++)
@@ -143,22 +143,22 @@ static sl_status choose_range(sl_commands__export *x, const options *o) {
     return SL_OK;
 }
 
-static void note_pass(sl_commands__run *run, const sl_commands__export *x) {
+static void note_pass(sl_commands_run *run, const sl_commands__export *x) {
     if (x->split != SL_SPLIT_TRAIN || x->count == 0) return;
     const int64_t first = sl_pairs_pass(x->pairs, x->split, x->start);
     const int64_t last = sl_pairs_pass(x->pairs, x->split, x->start + x->count - 1);
     char size[32], pass[32];
     if (last > 0)
-        sl_commands__note(&run->listener,
-                          "one pass of training has %s pairs; %s pass %s, with fresh draws",
-                          sl_group_digits(size, sl_pairs_size(x->pairs, x->split)),
-                          first == last ? "these are of" : "these continue into",
-                          sl_group_digits(pass, last + 1));
+        sl_commands_note(&run->listener,
+                         "one pass of training has %s pairs; %s pass %s, with fresh draws",
+                         sl_group_digits(size, sl_pairs_size(x->pairs, x->split)),
+                         first == last ? "these are of" : "these continue into",
+                         sl_group_digits(pass, last + 1));
 }
 
 /* ---------------------------------------------------------------- jobs ---------------------- */
 
-static sl_status export_pairs(sl_commands__run *run, sl_pool *pool, const sl_pairs *p,
+static sl_status export_pairs(sl_commands_run *run, sl_pool *pool, const sl_pairs *p,
                               sl_str *result) {
     const options *o = run->options;
     sl_commands__export x = { .pairs = p,
@@ -179,7 +179,7 @@ static sl_status export_pairs(sl_commands__run *run, sl_pool *pool, const sl_pai
     return SL_OK;
 }
 
-static sl_status print_identity(sl_commands__run *run, const sl_report_identity *id,
+static sl_status print_identity(sl_commands_run *run, const sl_report_identity *id,
                                 sl_str *result) {
     sl_report_identity_json(result, id);
     if (run->common->json) return SL_OK;
@@ -191,18 +191,18 @@ static sl_status print_identity(sl_commands__run *run, const sl_report_identity 
     return st == SL_OK ? sl_commands__output(run) : st;
 }
 
-static sl_status hash(sl_commands__run *run, sl_pool *pool, const sl_pairs *p, sl_str *result) {
+static sl_status hash(sl_commands_run *run, sl_pool *pool, const sl_pairs *p, sl_str *result) {
     sl_report_identity id;
     SL_TRY(sl_commands__identify(&id, pool, p, true));
     return print_identity(run, &id, result);
 }
 
 static int on_progress(const char *what, double done, double total, void *payload) {
-    return sl_commands__send_event(payload, SYMLAW_EVENT_PROGRESS, what, strlen(what), done,
-                                   total) != SL_OK;
+    return sl_commands_send_event(payload, SYMLAW_EVENT_PROGRESS, what, strlen(what), done,
+                                  total) != SL_OK;
 }
 
-static sl_status measure(sl_commands__run *run, sl_pool *pool, const sl_pairs *p, sl_str *result,
+static sl_status measure(sl_commands_run *run, sl_pool *pool, const sl_pairs *p, sl_str *result,
                          bool *ok) {
     enum { ENTROPY_PAIRS = 20000 }; // an error of 0.03 to 0.06 nats
     const options *o = run->options;
@@ -222,7 +222,7 @@ static sl_status measure(sl_commands__run *run, sl_pool *pool, const sl_pairs *p
     return sl_commands__output(run);
 }
 
-static sl_status with_pairs(sl_commands__run *run, const void *job, sl_str *result, bool *ok) {
+static sl_status with_pairs(sl_commands_run *run, const void *job, sl_str *result, bool *ok) {
     const options *o = run->options;
     sl_universe_options uo;
     sl_pairs_options po = o->pairs;
@@ -236,7 +236,7 @@ static sl_status with_pairs(sl_commands__run *run, const void *job, sl_str *resu
     sl_universe *u = NULL;
     sl_pairs *p = NULL;
     sl_pool *pool = NULL;
-    SL_GO(sl_commands__universe(&u, &uo, threads, SL_COMMANDS__MEMBERS, &run->listener));
+    SL_GO(sl_commands_universe(&u, &uo, threads, SL_COMMANDS_MEMBERS, &run->listener));
     SL_GO(sl_pairs_new(&p, u, &po));
     SL_GO(sl_par_pool_new(&pool, threads));
     st = job == &o->stats  ? measure(run, pool, p, result, ok)
@@ -251,7 +251,7 @@ done:
 
 /* --split and --format are about a range of pairs. With another job they would be ignored, and
  * figures of training taken for those of the split. */
-static sl_status check_range_only(const sl_commands__run *run, const void *job) {
+static sl_status check_range_only(const sl_commands_run *run, const void *job) {
     const options *o = run->options;
     const int *const only[] = { &o->split, &o->format };
     for (int i = 0; i < SL_LEN(only) && job; i++) {
@@ -263,7 +263,7 @@ static sl_status check_range_only(const sl_commands__run *run, const void *job) 
     return SL_OK;
 }
 
-static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
+static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     const options *o = run->options;
     const void *const range[] = { &o->index, &o->start, &o->count };
     const void *job = NULL;
@@ -279,7 +279,7 @@ static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
     return with_pairs(run, job, result, ok);
 }
 
-sl_commands__command sl_commands__pairs = {
+sl_commands_command sl_commands__pairs = {
     .info = { .name = "pairs",
               .summary = "show, export and check expression-dataset pairs",
               .help = help },
@@ -287,6 +287,6 @@ sl_commands__command sl_commands__pairs = {
     .size = sizeof(options),
     .parts = { { &own, 0, "options", NULL },
                SL_COMMANDS__SET_PART(options, set),
-               SL_COMMANDS__PAIRS_PART(options, pairs),
-               SL_COMMANDS__COMMON_PART },
+               SL_COMMANDS_PAIRS_PART(options, pairs),
+               SL_COMMANDS_COMMON_PART },
 };

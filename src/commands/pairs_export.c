@@ -9,7 +9,7 @@
  * many threads there are, so neither do the bytes. */
 #include <math.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 /* What a worker writes to all the time is kept a cache line away from the next one's. */
 typedef struct worker {
@@ -153,7 +153,7 @@ static sl_status make_part(int64_t begin, int64_t end, int number, void *payload
     return st;
 }
 
-static sl_status hand_on(sl_commands__run *run, const block *b, int64_t n) {
+static sl_status hand_on(sl_commands_run *run, const block *b, int64_t n) {
     for (int64_t i = 0; i * b->grain < n; i++) {
         sl_str_add_bytes(&run->output, b->part[i].text, b->part[i].len);
         SL_TRY(sl_commands__output(run));
@@ -161,22 +161,22 @@ static sl_status hand_on(sl_commands__run *run, const block *b, int64_t n) {
     return SL_OK;
 }
 
-static sl_status make_blocks(sl_commands__run *run, sl_pool *pool, block *b) {
+static sl_status make_blocks(sl_commands_run *run, sl_pool *pool, block *b) {
     const sl_commands__export *x = b->x;
     run->total = (double)x->count;
     for (int64_t done = 0, n; done < x->count; done += n) {
         n = SL_MIN(x->count - done, PARTS * b->grain);
         b->first = x->start + done;
         run->done = (double)done;
-        SL_TRY(sl_commands__send_event(&run->listener, SYMLAW_EVENT_PROGRESS, "writing", 7,
-                                       run->done, run->total));
+        SL_TRY(sl_commands_send_event(&run->listener, SYMLAW_EVENT_PROGRESS, "writing", 7,
+                                      run->done, run->total));
         SL_TRY(sl_par_for(pool, n, b->grain, make_part, b));
         SL_TRY(hand_on(run, b, n));
     }
     return SL_OK;
 }
 
-sl_status sl_commands__export_pairs(sl_commands__run *run, sl_pool *pool,
+sl_status sl_commands__export_pairs(sl_commands_run *run, sl_pool *pool,
                                     const sl_commands__export *x) {
     const int64_t points = sl_pairs_config(x->pairs)->points;
     const int threads = sl_par_pool_threads(pool);

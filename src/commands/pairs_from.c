@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 enum { LINE_BYTES_MAX = 64000000, LINES_PER_EVENT = 256 };
 
@@ -15,7 +15,7 @@ static const char too_long[] = "longer than 64,000,000 bytes";
 static const double tolerance = 1e-6; // of the largest |y|
 
 typedef struct checker {
-    sl_commands__run *run;
+    sl_commands_run *run;
     const char *name; // of the file, in messages
     bool json;
     int64_t shown; // how many problems of a kind to tell
@@ -133,8 +133,8 @@ static sl_status check_lines(checker *c, int variables) {
         const int64_t number = sl_io_lines_number(c->lines);
         // a signal may be the wish to stop: the listener knows
         if (st == SL_ECANCEL || number % LINES_PER_EVENT == 0)
-            SL_TRY(sl_commands__send_event(&c->run->listener, SYMLAW_EVENT_PROGRESS, "reading", 7,
-                                           (double)number, 0));
+            SL_TRY(sl_commands_send_event(&c->run->listener, SYMLAW_EVENT_PROGRESS, "reading", 7,
+                                          (double)number, 0));
         if (st == SL_ECANCEL) continue;
         if (st == SL_ELIMIT) {
             SL_TRY(tell_bad(c, too_long));
@@ -201,7 +201,7 @@ static void add_result(sl_str *s, const checker *c) {
     add_list(s, "notes", &c->notes);
 }
 
-sl_status sl_commands__check_file(sl_commands__run *run, const char *path, int variables,
+sl_status sl_commands__check_file(sl_commands_run *run, const char *path, int variables,
                                   int64_t shown, sl_str *result, bool *ok) {
     if (variables > SL_UNIVERSE_MAX_VARS)
         return sl_fail(SL_EINVAL, "--variables %d: pairs have 1 to %d", variables,

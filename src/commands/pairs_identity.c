@@ -1,7 +1,7 @@
 /* pairs_identity - what names a configuration of pairs. */
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 sl_status sl_commands__identify(sl_report_identity *out, sl_pool *pool, const sl_pairs *p,
                                 bool hashes) {
@@ -29,7 +29,7 @@ static void add_option(sl_str *s, const void *options, const sl_option *o) {
 }
 
 /* The options of the set and of pairs, but for memory. */
-void sl_commands__pairs_command(sl_str *s, const sl_commands__run *run) {
+void sl_commands__pairs_command(sl_str *s, const sl_commands_run *run) {
     add_option(s, run->options, sl_commands__row(run, &run->common->seed));
     for (int i = 0; i < run->table->n; i++) {
         const sl_option *o = &run->table->row[i];

@@ -88,7 +88,7 @@ static sl_status join(const char **out, sl_arena *a, const char *first, const ch
 }
 
 /* The folder that a plan's study is in. */
-static sl_status find_folder(sl_commands__study_context *s, sl_commands__run *run) {
+static sl_status find_folder(sl_commands__study_context *s, sl_commands_run *run) {
     s->dir = s->options->out;
     return s->dir ? SL_OK : join(&s->dir, &run->arena, "runs/", s->plan->name);
 }
@@ -99,7 +99,7 @@ static bool is_folder(const char *path) {
 }
 
 /* A plan, or the folder of a study with its plan. */
-static sl_status find_study(sl_commands__study_context *s, sl_commands__run *run) {
+static sl_status find_study(sl_commands__study_context *s, sl_commands_run *run) {
     const options *o = run->options;
     const char *plan, *path = o->path;
     *s = (sl_commands__study_context){ .run = run,
@@ -203,10 +203,10 @@ static sl_status run_all(sl_commands__study_context *s, sl_str *result, bool *ok
     if (st != SL_ECANCEL) SL_TRY(st);
     if (out_of_time) {
         set_out_of_time(s, result);
-        sl_commands__note(&s->run->listener,
-                          "out of time; all is saved in %.300s; the same command "
-                          "continues",
-                          s->dir);
+        sl_commands_note(&s->run->listener,
+                         "out of time; all is saved in %.300s; the same command "
+                         "continues",
+                         s->dir);
         return SL_OK;
     }
     const sl_status end = sl_commands__study_finish(s, result, ok);
@@ -244,7 +244,7 @@ static sl_status report(sl_commands__study_context *s, sl_str *result, bool *ok)
     return sl_commands__study_finish(s, result, ok);
 }
 
-static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
+static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     sl_commands__study_context s;
     const options *o = run->options;
     const bool worker = o->action == WORKER;
@@ -267,7 +267,7 @@ static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
     return report(&s, result, ok);
 }
 
-sl_commands__command sl_commands__study = {
+sl_commands_command sl_commands__study = {
     .info = { .name = "study",
               .summary = "run a scaling study: train, evaluate, fit, report",
               .help = help,
@@ -278,5 +278,5 @@ sl_commands__command sl_commands__study = {
     .size = sizeof(options),
     .parts = { { &own, 0, "options", NULL },
                { &sl_study_slurm_table, offsetof(options, slurm), "engine slurm", NULL },
-               SL_COMMANDS__COMMON_PART },
+               SL_COMMANDS_COMMON_PART },
 };

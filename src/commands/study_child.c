@@ -190,7 +190,7 @@ static sl_status forgive(const sl_commands__study_context *s, sl_status st) {
     const bool complete = sl_study_look(&study, &arena, s->plan, s->dir) == SL_OK && study.complete;
     sl_arena_clear(&arena);
     if (complete) {
-        sl_commands__note(&s->run->listener, "%.400s; the others have done its work", line);
+        sl_commands_note(&s->run->listener, "%.400s; the others have done its work", line);
         return SL_OK;
     }
     static const char more[] = "the same command continues";
@@ -219,7 +219,7 @@ sl_status sl_commands__children_wait(bool *out_of_time, sl_commands__child *c, i
     bool stopping = false;
     double next = 0;
     while (living(c, n) > 0) {
-        bool stop = sl_par_stopping() || sl_commands__asks_to_stop(&s->run->listener);
+        bool stop = sl_par_stopping() || sl_commands_asks_to_stop(&s->run->listener);
         const double now = sl_clock();
         if (!stop && !stopping && now >= next) {
             st = show(s);

@@ -140,7 +140,7 @@ static sl_status choose_measured(sl_commands__study_context *s, int cores) {
     s->workers = beside ? cores : 1;
     s->threads = beside ? 1 : cores;
     if (isfinite(sum[1]) && isfinite(sum[0]))
-        sl_commands__note(
+        sl_commands_note(
             &s->run->listener,
             "%s: measured on steps of %s and %s, %d runs side by side take %.2f of the time "
             "of one run with %d threads",
@@ -148,8 +148,8 @@ static sl_status choose_measured(sl_commands__study_context *s, int cores) {
             s->plan->size[size[0]].name, s->plan->size[size[1]].name, cores, sum[1] / sum[0],
             cores);
     else
-        sl_commands__note(&s->run->listener,
-                          "one run at a time with %d threads: its steps are large", cores);
+        sl_commands_note(&s->run->listener,
+                         "one run at a time with %d threads: its steps are large", cores);
 done:
     sl_par_pool_free(pool);
     return st;

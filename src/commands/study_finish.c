@@ -56,8 +56,8 @@ static sl_status copy_best(const sl_commands__study_context *s, const sl_study_r
     st = copy_file(to.text, from.text);
     if (st == SL_OK) st = copy_file(beside.text, from.text);
     if (st == SL_EIO) {
-        sl_commands__note(&s->run->listener, "the best model, that of %s, is not copied: %.300s",
-                          best->id, sl_last_error());
+        sl_commands_note(&s->run->listener, "the best model, that of %s, is not copied: %.300s",
+                         best->id, sl_last_error());
         st = SL_OK;
     }
 done:

@@ -2,7 +2,7 @@
 #ifndef SL_COMMANDS_STUDY_IMPL_H
 #define SL_COMMANDS_STUDY_IMPL_H
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 #include "report/report.h"
 #include "study/study.h"
 
@@ -11,7 +11,7 @@ enum { SL_COMMANDS__OUT_OF_TIME = SL_STUDY_OUT_OF_TIME };
 
 /* Options of the command study. */
 typedef struct sl_commands__study_options {
-    sl_commands__common common;
+    sl_commands_common common;
     int action, engine;     // places in their choices; action -1: not given
     const char *path, *out; // NULL: not given
     bool dry_run;
@@ -23,7 +23,7 @@ typedef struct sl_commands__study_options {
 
 /* A study that the verb works on. */
 typedef struct sl_commands__study_context {
-    sl_commands__run *run;
+    sl_commands_run *run;
     const sl_commands__study_options *options; // of the run
     sl_study_plan *plan;
     const char *dir;   // of the study

@@ -110,7 +110,7 @@ static void add_command(sl_str *to, const sl_commands__study_context *s) {
 static sl_status open_problems(sl_commands__problems *out, sl_infer **model,
                                const sl_commands__study_context *s, const char *folder) {
     static const char options[] = "{\"split\":\"test\",\"limit\":200}";
-    sl_commands__run run = { .command = &sl_commands__eval, .listener = s->run->listener };
+    sl_commands_run run = { .command = &sl_commands__eval, .listener = s->run->listener };
     sl_json *given = NULL;
     sl_status st;
     SL_GO(sl_io_json_parse(&given, options, sizeof options - 1));
@@ -140,9 +140,8 @@ static sl_status add_problems(sl_report_input *out, sl_arena *a,
     if (st == SL_OK) st = sl_str_status(&path);
     if (st == SL_OK) st = sl_report_study_problems(out, a, &problems.source, path.text);
     if (st != SL_OK && st != SL_ENOMEM && st != SL_ECANCEL) {
-        sl_commands__note(&s->run->listener,
-                          "the report shows no solved and missed problems: %.300s",
-                          sl_last_error());
+        sl_commands_note(&s->run->listener,
+                         "the report shows no solved and missed problems: %.300s", sl_last_error());
         st = SL_OK;
     }
     sl_commands__problems_clear(&problems);
@@ -180,7 +179,7 @@ sl_status sl_commands__study_report(const sl_commands__study_context *s, const s
     SL_TRY(make_page(&in, a, s, study, &laws));
     SL_TRY(write_page(s, &in));
     if (in.unfinished)
-        sl_commands__note(&s->run->listener,
-                          "the study is not complete: %s; the report covers these", in.unfinished);
+        sl_commands_note(&s->run->listener,
+                         "the study is not complete: %s; the report covers these", in.unfinished);
     return add_findings(s, &in, result);
 }

@@ -18,7 +18,7 @@
 /* ---------------------------------------------------------------- options ------------------- */
 
 /* Do all options of a size fit each other? */
-static sl_status check_train(sl_commands__run *run) {
+static sl_status check_train(sl_commands_run *run) {
     sl_commands__setup setup = { 0 };
     sl_train_plan plan;
     enum { TOKENS = 32 }; // that they fit does not depend on it
@@ -34,7 +34,7 @@ sl_status sl_commands__study_check(const char *verb, const char *options_json, b
                                    void *payload) {
     (void)payload;
     const bool train = strcmp(verb, "train") == 0;
-    sl_commands__run run = { .command = train ? &sl_commands__train : &sl_commands__eval };
+    sl_commands_run run = { .command = train ? &sl_commands__train : &sl_commands__eval };
     sl_json *given = NULL;
     sl_status st;
     SL_GO(sl_io_json_parse(&given, options_json, strlen(options_json)));
@@ -68,11 +68,11 @@ typedef struct job {
     char label[SL_STUDY_ID + 40];
     sl_status failed; // a beat that could not be written
     char line[SL_FAIL_LINE];
-    sl_api__call call; // of the inner listener
-    sl_commands__listener listener;
+    sl_commands_call call; // of the inner listener
+    sl_commands_listener listener;
 } job;
 
-static const sl_commands__listener *outer(const job *j) { return &j->runner->study->run->listener; }
+static const sl_commands_listener *outer(const job *j) { return &j->runner->study->run->listener; }
 
 /* Nonzero: the work must end. */
 static int beat(job *j, double done, double total, const char *text) {
@@ -103,9 +103,9 @@ static int show(job *j, const char *brief) {
     const char *comma = strchr(brief, ',');
     const int n = sl_snprintf(text, sizeof text, "study, %d of %d runs, %s%s", t->finished, t->runs,
                               j->label, comma ? comma : "");
-    return sl_commands__send_event(outer(j), SYMLAW_EVENT_PROGRESS, text,
-                                   SL_MIN((size_t)SL_MAX(n, 0), sizeof text - 1), t->flops_done,
-                                   t->flops) != SL_OK;
+    return sl_commands_send_event(outer(j), SYMLAW_EVENT_PROGRESS, text,
+                                  SL_MIN((size_t)SL_MAX(n, 0), sizeof text - 1), t->flops_done,
+                                  t->flops) != SL_OK;
 }
 
 static int on_event(const symlaw_event *e, void *payload) {
@@ -117,14 +117,14 @@ static int on_event(const symlaw_event *e, void *payload) {
         return show(j, brief);
     }
     if (e->kind == SYMLAW_EVENT_POLL)
-        return beat(j, 0, 0, "") || sl_commands__asks_to_stop((void *)outer(j));
+        return beat(j, 0, 0, "") || sl_commands_asks_to_stop((void *)outer(j));
     return 0;
 }
 
 /* An sl_par_stop_fn: the same between events. */
 static bool asked(void *payload) {
     job *j = payload;
-    return beat(j, 0, 0, "") || sl_commands__asks_to_stop((void *)outer(j));
+    return beat(j, 0, 0, "") || sl_commands_asks_to_stop((void *)outer(j));
 }
 
 static sl_status guard(void *payload) {
@@ -143,8 +143,8 @@ static void job_begin(job *j, const sl_study_runner *r, const sl_study *study,
     else
         sl_snprintf(j->label, sizeof j->label, "baseline %s",
                     study->plan->baselines[what->baseline]);
-    sl_api__keep_line(j->call.line);
-    j->listener = (sl_commands__listener){ on_event, j, sl_clock(), &j->call };
+    sl_commands__keep_line(j->call.line);
+    j->listener = (sl_commands_listener){ on_event, j, sl_clock(), &j->call };
     if (sl_par_rank() > 0) j->listener.fn = NULL;
 }
 
@@ -256,7 +256,7 @@ static sl_status train(job *j, const sl_study_run *run, const char *dir) {
     char *result = NULL, line[SL_FAIL_LINE];
     sl_json *reported = NULL;
     double cpu = cpu_seconds();
-    sl_commands__inner inner = { .guard = guard, .payload = j };
+    sl_commands_inner inner = { .guard = guard, .payload = j };
     sl_par_watch watch;
     SL_GO(sl_par_agree(train_options(&options, j, run, dir)));
     sl_par_watch_begin(&watch, asked, j);
@@ -354,7 +354,7 @@ static sl_status evaluate(job *j, const sl_study_job *what, const char *dir) {
     sl_str options = { 0 }, model = { 0 }, path = { 0 }, journal = { 0 };
     char *result = NULL;
     const double cpu = cpu_seconds();
-    sl_commands__inner inner = { .guard = guard, .payload = j, .alone = true };
+    sl_commands_inner inner = { .guard = guard, .payload = j, .alone = true };
     const char *set = sl_study_set_name(what->set);
     sl_str_addf(&model, "%s/runs/%s", j->study->dir, j->study->run[what->run].id);
     sl_str_addf(&path, "%s/eval-%s.json", dir, set);
@@ -379,7 +379,7 @@ done:
 
 /* A job that failed, for the user. */
 static void note_failure(const job *j) {
-    sl_commands__note(outer(j), "%s failed: %.300s", j->label, sl_last_error());
+    sl_commands_note(outer(j), "%s failed: %.300s", j->label, sl_last_error());
 }
 
 static sl_status work(const sl_study_runner *r, const sl_study *study, const sl_study_job *what,
@@ -402,7 +402,7 @@ static void report_notes(sl_commands__runner *r, const sl_study *study) {
         sl_str_add_char(&one, '\n');
         if (sl_str_status(&one) == SL_OK && !strstr(sl_str_text(&r->notes), one.text)) {
             sl_str_add_bytes(&r->notes, one.text, one.len);
-            sl_commands__note(&r->study->run->listener, "%.*s", (int)SL_MIN(n, (size_t)400), line);
+            sl_commands_note(&r->study->run->listener, "%.*s", (int)SL_MIN(n, (size_t)400), line);
         }
         sl_str_clear(&one);
         line += n + (line[n] == '\n');
@@ -422,7 +422,7 @@ static sl_status report(const sl_study_runner *runner, const sl_study *study, co
         if (*text) sl_snprintf(r->tally.text, sizeof r->tally.text, "%s", text);
         return sl_commands__study_progress(s, &r->tally);
     }
-    if (sl_par_stopping() || sl_commands__asks_to_stop((void *)&s->run->listener))
+    if (sl_par_stopping() || sl_commands_asks_to_stop((void *)&s->run->listener))
         return sl_fail(SL_ECANCEL, "stopped on request");
     return SL_OK;
 }

@@ -5,7 +5,7 @@
 
 sl_status sl_commands__study_setup(sl_commands__setup *out, const sl_study_plan *plan,
                                    const sl_study_run *run, int64_t threads) {
-    sl_commands__run inner = { .command = &sl_commands__train };
+    sl_commands_run inner = { .command = &sl_commands__train };
     sl_str options = { 0 };
     sl_json *given = NULL;
     sl_status st;

@@ -51,15 +51,15 @@ static sl_status request_make(request *r, sl_commands__study_context *s, const s
 
 static void note_jobs(const sl_commands__study_context *s, bool submitted,
                       const sl_study_slurm_jobs *jobs) {
-    const sl_commands__listener *l = &s->run->listener;
+    const sl_commands_listener *l = &s->run->listener;
     if (submitted)
-        sl_commands__note(l, "job %s: %d workers submitted; their logs are %s/slurm/worker-*.log",
-                          jobs->id, jobs->waiting, s->dir);
+        sl_commands_note(l, "job %s: %d workers submitted; their logs are %s/slurm/worker-*.log",
+                         jobs->id, jobs->waiting, s->dir);
     else
-        sl_commands__note(l,
-                          "job %s has workers of this study already (%d running, %d waiting): none "
-                          "are submitted",
-                          jobs->id, jobs->running, jobs->waiting);
+        sl_commands_note(l,
+                         "job %s has workers of this study already (%d running, %d waiting): none "
+                         "are submitted",
+                         jobs->id, jobs->running, jobs->waiting);
 }
 
 /* Cancelling ends the waiting, not the jobs. */

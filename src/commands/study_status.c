@@ -154,10 +154,10 @@ sl_status sl_commands__study_progress(const sl_commands__study_context *s,
     else
         n = sl_snprintf(text, sizeof text, "evaluating, %d of %d evaluations%s%s", t->evaluated,
                         t->evaluations, t->text[0] ? ", " : "", t->text);
-    return sl_commands__send_event(&s->run->listener, SYMLAW_EVENT_PROGRESS, text,
-                                   SL_MIN((size_t)SL_MAX(n, 0), sizeof text - 1),
-                                   training ? t->flops_done : t->evaluated,
-                                   training ? t->flops : t->evaluations);
+    return sl_commands_send_event(&s->run->listener, SYMLAW_EVENT_PROGRESS, text,
+                                  SL_MIN((size_t)SL_MAX(n, 0), sizeof text - 1),
+                                  training ? t->flops_done : t->evaluated,
+                                  training ? t->flops : t->evaluations);
 }
 
 /* ---------------------------------------------------------------- `status` ------------------ */

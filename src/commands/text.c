@@ -1,9 +1,9 @@
 /* text - expressions and names that options bring. */
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
-sl_status sl_commands__read_expr(const sl_node **out, sl_commands__run *run, const char *what,
+sl_status sl_commands__read_expr(const sl_node **out, sl_commands_run *run, const char *what,
                                  const char *text, sl_format format, const sl_names *names) {
     sl_text_error e = { 0 };
     sl_status st = sl_expr_parse(out, &run->arena, format, text, strlen(text), names, &e);
@@ -15,14 +15,14 @@ sl_status sl_commands__read_expr(const sl_node **out, sl_commands__run *run, con
     sl_str_add_excerpt(&s, text, e.offset);
     if (!s.failed) {
         sl_status ignored =
-            sl_commands__send_event(&run->listener, SYMLAW_EVENT_EXCERPT, s.text, s.len, 0, 0);
+            sl_commands_send_event(&run->listener, SYMLAW_EVENT_EXCERPT, s.text, s.len, 0, 0);
         if (ignored == SL_ECANCEL) st = ignored;
     }
     sl_str_clear(&s);
     return st;
 }
 
-sl_status sl_commands__read_names(sl_names *out, sl_commands__run *run, const char *text) {
+sl_status sl_commands__read_names(sl_names *out, sl_commands_run *run, const char *text) {
     *out = (sl_names){ 0 };
     if (!text) return SL_OK;
     size_t n = strlen(text), count = 1;

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
 typedef struct options {
-    sl_commands__common common;
+    sl_commands_common common;
     const char *out; // NULL: not given
     bool resume;
     sl_commands__training training;
@@ -23,7 +23,7 @@ static const sl_option own_rows[] = {
 };
 static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
-sl_commands__training *sl_commands__training_of(const sl_commands__run *run) {
+sl_commands__training *sl_commands__training_of(const sl_commands_run *run) {
     SL_ASSERT(run->command == &sl_commands__train);
     return &((options *)run->options)->training;
 }
@@ -66,7 +66,7 @@ typedef struct place {
 } place;
 
 /* A mistyped folder must not begin a run of many hours. */
-static sl_status check_new(const sl_commands__run *run, const char *dir) {
+static sl_status check_new(const sl_commands_run *run, const char *dir) {
     const options *o = run->options;
     const sl_model_options *m = &o->training.shape.model;
     const sl_train_options *t = &o->training.train;
@@ -82,7 +82,7 @@ static sl_status check_new(const sl_commands__run *run, const char *dir) {
                    dir);
 }
 
-static sl_status place_find(place *p, sl_commands__run *run) {
+static sl_status place_find(place *p, sl_commands_run *run) {
     options *o = run->options;
     p->dir = o->out;
     if (!p->dir || !*p->dir)
@@ -122,38 +122,38 @@ static const char *duration_text(char buffer[32], double seconds) {
     return buffer;
 }
 
-static void note_cost(const sl_commands__run *run, const sl_commands__setup *s,
+static void note_cost(const sl_commands_run *run, const sl_commands__setup *s,
                       const sl_train_plan *p, double peak) {
-    const sl_commands__listener *l = &run->listener;
+    const sl_commands_listener *l = &run->listener;
     const int64_t batch = s->config.train.batch;
     char a[32], b[32], c[32];
-    sl_commands__note(l,
-                      "%s parameters; %s steps of %lld pairs are %s pairs, %.3g target tokens per "
-                      "parameter, %s over the data",
-                      sl_group_digits(a, s->model->count), sl_group_digits(b, p->steps),
-                      (long long)batch, sl_group_digits(c, p->steps * batch), p->ratio,
-                      p->passes > 1 ? "more than a pass" : "less than a pass");
-    sl_commands__note(
+    sl_commands_note(l,
+                     "%s parameters; %s steps of %lld pairs are %s pairs, %.3g target tokens per "
+                     "parameter, %s over the data",
+                     sl_group_digits(a, s->model->count), sl_group_digits(b, p->steps),
+                     (long long)batch, sl_group_digits(c, p->steps * batch), p->ratio,
+                     p->passes > 1 ? "more than a pass" : "less than a pass");
+    sl_commands_note(
         l,
         "%.3g FLOPs as the paper counts; those executed in products of matrices take this "
         "machine %s at %.0f GFLOP/s",
         p->flops, duration_text(a, p->flops * p->flops_pair / p->flops_pair_paper / peak),
         1e-9 * peak);
-    sl_commands__note(l, "%.1f MB of memory, of %.0f MB that are free", 1e-6 * (double)p->memory,
-                      1e-6 * (double)sl_mem_available());
+    sl_commands_note(l, "%.1f MB of memory, of %.0f MB that are free", 1e-6 * (double)p->memory,
+                     1e-6 * (double)sl_mem_available());
 }
 
 /* ---------------------------------------------------------------- while it runs ------------- */
 
 typedef struct watcher {
-    const sl_commands__run *run;
+    const sl_commands_run *run;
     double peak;     // FLOP/s of products on all threads of all ranks
     double executed; // FLOPs in products for one that the paper counts
 } watcher;
 
 static int on_news(const sl_train_news *n, void *payload) {
     const watcher *w = payload;
-    if (n->note) sl_commands__note(&w->run->listener, "%s", n->note);
+    if (n->note) sl_commands_note(&w->run->listener, "%s", n->note);
     char valid[40] = "", share[40] = "", text[256];
     const double part = sl_report_peak_share(1e9 * n->gflops * w->executed, w->peak);
     if (!isnan(n->loss_valid)) sl_snprintf(valid, sizeof valid, " (valid %.3f)", n->loss_valid);
@@ -162,9 +162,9 @@ static int on_news(const sl_train_news *n, void *payload) {
                              "training, step %lld/%lld, loss %.3f%s, %.1f pairs/s, %.0f GFLOP/s%s",
                              (long long)n->step, (long long)n->steps, n->loss, valid,
                              n->pairs_per_second, n->gflops, share);
-    return sl_commands__send_event(&w->run->listener, SYMLAW_EVENT_PROGRESS, text,
-                                   SL_MIN((size_t)SL_MAX(length, 0), sizeof text - 1),
-                                   (double)n->step, (double)n->steps) != SL_OK;
+    return sl_commands_send_event(&w->run->listener, SYMLAW_EVENT_PROGRESS, text,
+                                  SL_MIN((size_t)SL_MAX(length, 0), sizeof text - 1),
+                                  (double)n->step, (double)n->steps) != SL_OK;
 }
 
 /* ---------------------------------------------------------------- after it ------------------ */
@@ -210,12 +210,12 @@ static void add_table(sl_str *s, const sl_train_result *r, const sl_train_plan *
 
 /* The set of expressions, by the first rank first: it leaves the set in the cache for the others.
  */
-static sl_status open_set(sl_universe **out, sl_commands__run *run, const sl_commands__setup *s) {
+static sl_status open_set(sl_universe **out, sl_commands_run *run, const sl_commands__setup *s) {
     sl_status st = SL_OK;
     for (int turn = 0; turn < 2 && st == SL_OK; turn++) {
         if ((sl_par_rank() > 0) == (turn > 0))
-            st = sl_commands__universe(out, &s->universe, s->threads, SL_COMMANDS__MEMBERS,
-                                       &run->listener);
+            st = sl_commands_universe(out, &s->universe, s->threads, SL_COMMANDS_MEMBERS,
+                                      &run->listener);
         st = sl_par_agree(st);
     }
     return st;
@@ -232,20 +232,20 @@ static sl_status measure_peak(double *out, sl_pool *pool) {
 }
 
 static int on_entropy(const char *what, double done, double total, void *payload) {
-    return sl_commands__send_event(payload, SYMLAW_EVENT_PROGRESS, what, strlen(what), done,
-                                   total) != SL_OK;
+    return sl_commands_send_event(payload, SYMLAW_EVENT_PROGRESS, what, strlen(what), done,
+                                  total) != SL_OK;
 }
 
 /* What targets are worth to who knows how they are drawn; rank 0 tells, so it alone needs to know.
  */
-static sl_status measure_entropy(sl_entropy *out, sl_commands__run *run, sl_pool *pool,
+static sl_status measure_entropy(sl_entropy *out, sl_commands_run *run, sl_pool *pool,
                                  const sl_pairs *pairs) {
     enum { PAIRS = 500 }; // about 0.6 s of a Zen 3; the estimate is within 2 %
     sl_status st = SL_OK;
     if (sl_par_rank() == 0)
         st = sl_pairs_entropy(out, pool, pairs, PAIRS, on_entropy, &run->listener);
     SL_TRY(sl_par_agree(st));
-    sl_commands__note(
+    sl_commands_note(
         &run->listener,
         "a model that ignores the data cannot go below %.1f nats per expression (give or "
         "take %.1f)",
@@ -266,7 +266,7 @@ static sl_status fail_stopped(const sl_train_result *r, const sl_train_plan *p, 
     return st;
 }
 
-static sl_status train(sl_commands__run *run, sl_commands__setup *s, const sl_pairs *pairs,
+static sl_status train(sl_commands_run *run, sl_commands__setup *s, const sl_pairs *pairs,
                        sl_pool *pool, sl_str *result) {
     watcher w = { .run = run };
     sl_train_plan plan;
@@ -289,7 +289,7 @@ static sl_status train(sl_commands__run *run, sl_commands__setup *s, const sl_pa
     if (st == SL_ECANCEL) return fail_stopped(&r, &plan, s->config.out);
     SL_TRY(st);
     if (r.resumed_at == plan.steps)
-        sl_commands__note(&run->listener, "the run is finished: nothing is left to do");
+        sl_commands_note(&run->listener, "the run is finished: nothing is left to do");
     sl_io_json_add_int(result, "parameters", s->model->count);
     add_result(result, &r);
     sl_report_plan_json(result, &plan);
@@ -303,7 +303,7 @@ static sl_status train(sl_commands__run *run, sl_commands__setup *s, const sl_pa
 }
 
 /* What can be said before the set is built, which takes seconds. */
-static sl_status prepare(sl_commands__setup *s, place *p, sl_commands__run *run) {
+static sl_status prepare(sl_commands__setup *s, place *p, sl_commands_run *run) {
     enum { TOKENS = 32 }; // of a target: memory hardly depends on it
     options *o = run->options;
     sl_train_plan plan;
@@ -318,7 +318,7 @@ static sl_status prepare(sl_commands__setup *s, place *p, sl_commands__run *run)
     return sl_par_rank() == 0 ? sl_folder_make(p->dir, 0777) : SL_OK;
 }
 
-static sl_status work(sl_commands__run *run, sl_str *result, bool *ok) {
+static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     (void)ok; // a run has no negative answer
     sl_status st;
     place where = { 0 };
@@ -342,7 +342,7 @@ done:
     return st;
 }
 
-sl_commands__command sl_commands__train = {
+sl_commands_command sl_commands__train = {
     .info = { .name = "train",
               .summary = "train a model, or resume a run",
               .help = help,
@@ -351,5 +351,5 @@ sl_commands__command sl_commands__train = {
     .size = sizeof(options),
     .parts = { { &own, 0, "options", NULL },
                SL_COMMANDS__TRAINING_PARTS(options, training),
-               SL_COMMANDS__COMMON_PART },
+               SL_COMMANDS_COMMON_PART },
 };

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "ckpt/ckpt.h"
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
-sl_status sl_commands__setup_read(sl_commands__setup *out, sl_commands__run *run,
+sl_status sl_commands__setup_read(sl_commands__setup *out, sl_commands_run *run,
                                   sl_commands__training *t) {
     const int64_t seed = run->common->seed;
     *out = (sl_commands__setup){ .threads = sl_commands__threads(run), .pairs = t->pairs };
@@ -49,7 +49,7 @@ static bool is_known(const sl_option_table *t, const char *name) {
 }
 
 /* Members that are not known here: of run.json, then what the checkpoint alone has. */
-static void add_unknown(sl_str *s, const sl_commands__run *run) {
+static void add_unknown(sl_str *s, const sl_commands_run *run) {
     const sl_json *const *kept = (const sl_json *const *)run->kept;
     for (int k = 0; k < SL_LEN(run->kept); k++) {
         if (!kept[k]) continue;
@@ -63,7 +63,7 @@ static void add_unknown(sl_str *s, const sl_commands__run *run) {
     }
 }
 
-void sl_commands__run_config(sl_str *s, const sl_commands__run *run) {
+void sl_commands__run_config(sl_str *s, const sl_commands_run *run) {
     sl_io_json_open(s, NULL, '{');
     sl_io_json_add_int(s, SL_CKPT_CONFIG_MEMBER, SL_CKPT_CONFIG_FORMAT);
     for (int i = 0; i < run->table->n; i++)
@@ -104,7 +104,7 @@ void sl_commands__missing_add(sl_str *s, const void *options, const sl_option *o
 
 /* The field of kept := what the run has: by run.json, by its checkpoint, else by the format of
  * either. */
-static sl_status kept_value(void *kept, sl_str *missing, const sl_commands__run *run,
+static sl_status kept_value(void *kept, sl_str *missing, const sl_commands_run *run,
                             const sl_option *o, int format, const char *dir) {
     for (int k = 0; k < SL_LEN(run->kept); k++) {
         const sl_json *j = run->kept[k] ? sl_commands__option_member(run->kept[k], o) : NULL;
@@ -122,7 +122,7 @@ static sl_status kept_value(void *kept, sl_str *missing, const sl_commands__run 
 }
 
 /* Options that the caller has not given become what the run has. */
-static sl_status take_over(sl_str *missing, sl_commands__run *run, int format, const char *dir) {
+static sl_status take_over(sl_str *missing, sl_commands_run *run, int format, const char *dir) {
     void *kept = sl_arena_alloc(&run->arena, run->command->size);
     if (!kept) return sl_fail_memory(1, run->command->size, "options");
     for (int i = 0; i < run->table->n; i++) {
@@ -209,7 +209,7 @@ static sl_status read_checkpoint(sl_json **out, const char *dir) {
 }
 
 /* Names what is not known here. */
-static sl_status note_unknown(const sl_commands__listener *l, const sl_option_table *t,
+static sl_status note_unknown(const sl_commands_listener *l, const sl_option_table *t,
                               const sl_json *config, const sl_json *but, const char *where) {
     sl_str s = { 0 };
     for (sl_json_member m = sl_io_json_first(config); m.name; m = sl_io_json_next(config, m)) {
@@ -218,7 +218,7 @@ static sl_status note_unknown(const sl_commands__listener *l, const sl_option_ta
     }
     const sl_status st = sl_str_status(&s);
     if (st == SL_OK && s.len > 0)
-        sl_commands__note(
+        sl_commands_note(
             l,
             "%.300s: its configuration has %.400s, which is not known here: it is kept and "
             "has no effect",
@@ -227,10 +227,10 @@ static sl_status note_unknown(const sl_commands__listener *l, const sl_option_ta
     return st;
 }
 
-void sl_commands__missing_note(const sl_commands__listener *l, const char *missing,
+void sl_commands__missing_note(const sl_commands_listener *l, const char *missing,
                                const char *where) {
     if (missing && *missing)
-        sl_commands__note(
+        sl_commands_note(
             l,
             "%.300s: its configuration lacks %.600s: it is from before that existed, and "
             "the default of that time is taken",
@@ -248,7 +248,7 @@ static sl_status refuse_damaged(const char *dir) {
     return st;
 }
 
-sl_status sl_commands__run_resume(sl_str *missing, sl_commands__run *run, const char *dir) {
+sl_status sl_commands__run_resume(sl_str *missing, sl_commands_run *run, const char *dir) {
     int format;
     SL_TRY(sl_commands__run_read(&run->kept[0], NULL, dir));
     SL_TRY(read_checkpoint(&run->kept[1], dir));
@@ -272,14 +272,14 @@ sl_status sl_commands__with_missing(sl_status st, const char *missing) {
                    missing);
 }
 
-sl_status sl_commands__model_notes(const sl_commands__listener *l, const sl_infer *m) {
+sl_status sl_commands__model_notes(const sl_commands_listener *l, const sl_infer *m) {
     const sl_infer_info *i = sl_infer_about(m);
-    if (i->warning) sl_commands__note(l, "%s", i->warning);
+    if (i->warning) sl_commands_note(l, "%s", i->warning);
     sl_commands__missing_note(l, i->missing, i->path);
     sl_json *config = NULL;
     sl_status st = sl_io_json_parse(&config, i->config, strlen(i->config));
     if (st == SL_OK)
-        st = note_unknown(l, sl_commands__table(&sl_commands__train), config, NULL, i->path);
+        st = note_unknown(l, sl_commands_table(&sl_commands__train), config, NULL, i->path);
     sl_io_json_free(config);
     return st;
 }

@@ -80,7 +80,7 @@ def judge(table, folder, inside, quote, name):
         if (testing or test_header) and name == "cmocka.h":
             return None
         return f"<{name}> is not among the third-party headers of {folder}"
-    if testing and name.startswith(("fixture/", "golden/", "bench/")):
+    if (testing or test_header) and name.startswith(("fixture/", "golden/", "bench/")):
         return None
 
     # "x.h" is a neighbour; "folder/x.h" is found from src/

@@ -18,7 +18,7 @@ same() { # arguments of a command whose output has no times
     cmp <("$symlaw" "$@") <("${arm[@]}" "$@")
     echo "the same: symlaw $*"
 }
-same expressions --depth 2 --size 0 --format prefix --quiet
+same expressions --depth 2 --set-size 0 --format prefix --quiet
 same pairs --depth 2 --hash --quiet
 same pairs --depth 2 --split train --count 1000 --quiet
 

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/commands.h"
 #include "fixture/fixture.h"
 #include "io/io_test.h"
+#include "symlaw/symlaw.h"
+#include "token/token.h"
 
 static symlaw_set *opened(sl_fixture *t, int depth, double withheld, uint64_t seed) {
     symlaw_set_options o = SYMLAW_SET_OPTIONS_INIT;
@@ -121,7 +122,7 @@ static void options_are_those_of_the_command(void **state) {
 }
 
 /* What the command prints is what the interface hands out. */
-static int listen(const symlaw_event *e, void *payload) {
+static int log_event(const symlaw_event *e, void *payload) {
     if (e->kind == SYMLAW_EVENT_OUTPUT) sl_str_add_bytes(payload, e->text, e->length);
     return 0;
 }
@@ -133,7 +134,7 @@ static void the_command_prints_the_same_pairs(void **state) {
             symlaw_command("pairs",
                            "{\"depth\":1,\"seed\":5,\"points\":6,\"split\":\"valid\",\"index\":3,"
                            "\"format\":\"csv\",\"noise\":0.1,\"threads\":1}",
-                           listen, &out, NULL));
+                           log_event, &out, NULL));
     symlaw_set *set = opened(t, 1, 0, 5);
     symlaw_pairs *d = data_of(t, set, "{\"points\":6,\"noise\":0.1}");
     symlaw_pair *s = pair(t, d, "valid", 3);

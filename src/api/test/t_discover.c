@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/test/event_log.h"
-#include "commands/commands.h"
+#include "commands/commands_test.h"
 
 enum { ROWS = 24 };
 
@@ -358,14 +357,14 @@ static void a_stop_returns_what_there_is(void **state) {
     symlaw_model *m = opened(t);
     int cut = 0;
     for (int k = 1; k < 100; k++) {
-        heard h = { .stop_after = k };
+        event_log h = { .stop_after = k };
         symlaw_discovery *found = NULL;
-        SL_MUST(t, symlaw_discover(&found, m, p.columns, 2, p.y, ROWS, NULL, quick, listen, &h));
+        SL_MUST(t, symlaw_discover(&found, m, p.columns, 2, p.y, ROWS, NULL, quick, log_event, &h));
         const bool whole = *symlaw_discovery_cut(found) == '\0';
         if (!whole) assert_string_equal(symlaw_discovery_cut(found), "cancel");
         cut += !whole;
         symlaw_discovery_free(found);
-        forget(&h);
+        log_clear(&h);
         if (whole) break;
     }
     assert_true(cut >= 1);
@@ -385,10 +384,11 @@ static const char *ask(char out[1024], sl_fixture *t, const char *file, const ch
 static void a_table_becomes_a_formula(void **state) {
     sl_fixture *t = *state;
     char options[1024];
-    heard h = { 0 };
+    event_log h = { 0 };
     const char *path = table_path(t, "plain.csv", "mass,flow rate,y");
     sl_json *j = result_of(t, &h, "discover", ask(options, t, path, ""));
-    SL_CHECK(t, strncmp(said(&h), "y = 3*mass - 2*`flow rate`\n", 27) == 0, "%s", said(&h));
+    SL_CHECK(t, strncmp(output_of(&h), "y = 3*mass - 2*`flow rate`\n", 27) == 0, "%s",
+             output_of(&h));
     assert_string_equal(sl_io_json_text(sl_io_json_get(j, "formula")), "3*mass - 2*`flow rate`");
     const sl_json *data = sl_io_json_get(j, "data");
     assert_string_equal(sl_io_json_text(sl_io_json_at(sl_io_json_get(data, "inputs"), 1)),
@@ -396,31 +396,32 @@ static void a_table_becomes_a_formula(void **state) {
     assert_int_equal(sl_io_json_int(sl_io_json_get(data, "rows")), ROWS);
     assert_int_equal(sl_io_json_kind_of(sl_io_json_get(j, "cut")), SL_JSON_NULL);
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
 
-    SL_MUST(t, symlaw_command("discover", ask(options, t, path, ",\"format\":\"c\""), listen, &h,
+    SL_MUST(t, symlaw_command("discover", ask(options, t, path, ",\"format\":\"c\""), log_event, &h,
                               NULL));
-    assert_string_equal(said(&h), "// x2: \"flow rate\"\n3.0*mass - 2.0*x2\n");
-    forget(&h);
-    SL_MUST(t, symlaw_command("discover", ask(options, t, path, ",\"format\":\"latex\""), listen,
+    assert_string_equal(output_of(&h), "// x2: \"flow rate\"\n3.0*mass - 2.0*x2\n");
+    log_clear(&h);
+    SL_MUST(t, symlaw_command("discover", ask(options, t, path, ",\"format\":\"latex\""), log_event,
                               &h, NULL));
-    assert_string_equal(said(&h), "3 \\mathrm{mass} - 2 \\mathrm{flow\\ rate}\n");
-    forget(&h);
+    assert_string_equal(output_of(&h), "3 \\mathrm{mass} - 2 \\mathrm{flow\\ rate}\n");
+    log_clear(&h);
 }
 
 /* Names that would steer a terminal or end a comment do neither. */
 static void names_do_no_harm(void **state) {
     sl_fixture *t = *state;
     char options[1024];
-    heard h = { 0 };
+    event_log h = { 0 };
     const char *path = table_path(t, "odd.csv", "\"a\x1b[31m\nb\",\"back\\\",\"\xff\"");
-    SL_MUST(t, symlaw_command("discover", ask(options, t, path, ""), listen, &h, NULL));
-    SL_CHECK(t, !strchr(said(&h), '\x1b') && !strchr(said(&h), '\xff'), "%s", said(&h));
-    forget(&h);
-    SL_MUST(t, symlaw_command("discover", ask(options, t, path, ",\"format\":\"c\""), listen, &h,
+    SL_MUST(t, symlaw_command("discover", ask(options, t, path, ""), log_event, &h, NULL));
+    SL_CHECK(t, !strchr(output_of(&h), '\x1b') && !strchr(output_of(&h), '\xff'), "%s",
+             output_of(&h));
+    log_clear(&h);
+    SL_MUST(t, symlaw_command("discover", ask(options, t, path, ",\"format\":\"c\""), log_event, &h,
                               NULL));
-    assert_string_equal(said(&h), "// x1: \"a [31m b\"\n// x2: \"back\\\"\n3.0*x1 - 2.0*x2\n");
-    forget(&h);
+    assert_string_equal(output_of(&h), "// x1: \"a [31m b\"\n// x2: \"back\\\"\n3.0*x1 - 2.0*x2\n");
+    log_clear(&h);
 }
 
 /* Before anything was found a stop is a stop; after it the result says 130, and the output comes.
@@ -432,9 +433,9 @@ static void the_command_stops_with_what_it_has(void **state) {
     ask(options, t, path, "");
     int shown = 0, ended = 0;
     for (int k = 1; k < 100 && !ended; k++) {
-        heard h = { .stop_after = k };
+        event_log h = { .stop_after = k };
         char *result = NULL;
-        sl_status st = symlaw_command("discover", options, listen, &h, &result);
+        sl_status st = symlaw_command("discover", options, log_event, &h, &result);
         if (st == SL_ECANCEL) {
             assert_null(result);
             assert_true(h.output.len == 0 || shown > 0); // the output itself may be refused
@@ -445,20 +446,20 @@ static void the_command_stops_with_what_it_has(void **state) {
             ended = !stopped;
         }
         symlaw_string_free(result);
-        forget(&h);
+        log_clear(&h);
     }
     assert_true(shown >= 1 && ended);
 }
 
 /* Says stop once, to the first report of samples, and then goes on listening. */
 typedef struct once {
-    heard h;
+    event_log h;
     bool said;
 } once;
 
 static int stop_once(const symlaw_event *e, void *payload) {
     once *o = payload;
-    listen(e, &o->h);
+    log_event(e, &o->h);
     const bool stop =
         !o->said && e->kind == SYMLAW_EVENT_PROGRESS && memcmp(e->text, "samp", 4) == 0;
     o->said = o->said || stop;
@@ -473,9 +474,9 @@ static void a_stop_is_remembered(void **state) {
     SL_MUST(t, symlaw_command("discover", options, stop_once, &o, &result));
     assert_true(o.said && strncmp(result, "{\"exit\":130,", 12) == 0);
     assert_true(strstr(result, "\"cut\":\"cancel\""));
-    assert_true(strstr(said(&o.h), "on request"));
+    assert_true(strstr(output_of(&o.h), "on request"));
     symlaw_string_free(result);
-    forget(&o.h);
+    log_clear(&o.h);
 }
 
 /* Lines of progress that have a formula, and whether one has more than that. */
@@ -526,21 +527,22 @@ static void the_command_may_lack_memory(void **state) {
 
 /* The formula arrives, then the call fails. */
 static void formula_then_failure(sl_fixture *t, const char *options, const char *says) {
-    heard h = { 0 };
+    event_log h = { 0 };
     char *result = NULL;
-    const sl_status st = symlaw_command("discover", options, listen, &h, &result);
+    const sl_status st = symlaw_command("discover", options, log_event, &h, &result);
     SL_CHECK(t, st == SL_EIO && !result, "%d, %s", st, options);
     SL_CHECK(t, strstr(sl_last_error(), says), "%s", sl_last_error());
-    SL_CHECK(t, strstr(said(&h), "3*a - 2*b"), "%s prints: %s", options, said(&h));
+    SL_CHECK(t, strstr(output_of(&h), "3*a - 2*b"), "%s prints: %s", options, output_of(&h));
     if (strstr(options, "\"json\":true")) {
-        sl_json *j = parsed(t, said(&h), strlen(said(&h)));
+        sl_json *j = parsed(t, output_of(&h), strlen(output_of(&h)));
         const sl_json *error = sl_io_json_get(j, "error"); // not where --out alone failed
         SL_CHECK(t, !strstr(options, "plot") || (error && strstr(sl_io_json_text(error), says)),
-                 "%s", said(&h));
-        SL_CHECK(t, sl_io_json_int(sl_io_json_get(j, "exit")) == (error ? 3 : 0), "%s", said(&h));
+                 "%s", output_of(&h));
+        SL_CHECK(t, sl_io_json_int(sl_io_json_get(j, "exit")) == (error ? 3 : 0), "%s",
+                 output_of(&h));
         sl_io_json_free(j);
     }
-    forget(&h);
+    log_clear(&h);
 }
 
 /* What cannot be written does not cost the formula: not the picture, nor the file it should go to.

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "api/api_impl.h"
 #include "fixture/fixture.h"
 
 static symlaw_formula *parsed(sl_fixture *t, const char *text) {

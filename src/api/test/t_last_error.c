@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/test/event_log.h"
-#include "commands/commands.h"
+#include "commands/commands_test.h"
 
 static const char marker[] = "an older line";
 
@@ -167,9 +166,10 @@ static void discovery_leaves_it(void **state) {
     LEAVES_ALL(t, (void)symlaw_model_inputs(m));
     symlaw_string_free(text);
     for (int k = 0; k < 6; k++) { // to the end, and told to stop at the k-th event
-        heard h = { .stop_after = k };
+        event_log h = { .stop_after = k };
         symlaw_discovery *found = NULL;
-        LEAVES(t, symlaw_discover(&found, m, l.columns, 1, l.y, ROWS, NULL, options, listen, &h));
+        LEAVES(t,
+               symlaw_discover(&found, m, l.columns, 1, l.y, ROWS, NULL, options, log_event, &h));
         for (int64_t i = -1; i <= symlaw_discovery_count(found); i++)
             LEAVES_ALL(
                 t,
@@ -186,7 +186,7 @@ static void discovery_leaves_it(void **state) {
         LEAVES(t, symlaw_discovery_json(&text, found));
         symlaw_string_free(text);
         LEAVES_ALL(t, symlaw_discovery_free(found));
-        forget(&h);
+        log_clear(&h);
     }
     LEAVES_ALL(t, symlaw_model_close(m));
 }
@@ -236,10 +236,10 @@ static void commands_leave_it(void **state) {
     LEAVES(t, symlaw_command("discover", options, NULL, NULL, NULL));
     int ended = 0;
     for (int k = 1; k < 40 && !ended; k++) { // a stop that comes late is no failure
-        heard h = { .stop_after = k };
+        event_log h = { .stop_after = k };
         char *result = NULL;
         sl_fail_restore(marker);
-        const sl_status st = symlaw_command("discover", options, listen, &h, &result);
+        const sl_status st = symlaw_command("discover", options, log_event, &h, &result);
         if (st == SL_OK)
             SL_CHECK(t, strcmp(sl_last_error(), marker) == 0, "stopped at event %d: %s", k,
                      sl_last_error());
@@ -247,7 +247,7 @@ static void commands_leave_it(void **state) {
             assert_string_not_equal(sl_last_error(), marker);
         ended = st == SL_OK && strncmp(result, "{\"exit\":130,", 12) != 0;
         symlaw_string_free(result);
-        forget(&h);
+        log_clear(&h);
     }
     assert_true(ended);
     snprintf(options, sizeof options,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/test/event_log.h"
+#include "commands/commands_test.h"
 #include "par/par.h"
 
 /* One rank runs out of memory, early or late: all hear of it and nobody waits for somebody who is

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "base/base.h"
 #include "fixture/fixture.h"
 #include "symlaw/symlaw.h"
 

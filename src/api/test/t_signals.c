@@ -10,8 +10,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "api/test/event_log.h"
-#include "commands/commands.h"
+#include "commands/commands_test.h"
 
 #define MODEL                                                                       \
     "\"width\":64,\"layers\":1,\"depth\":1,\"points\":16,\"batch\":16,\"lanes\":2," \

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/test/event_log.h"
-#include "commands/commands.h"
+#include "commands/commands_test.h"
 
 /* What a thread is asked for, and what came of it. */
 typedef struct task {

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 #include "fixture/fixture.h"
 
 /* A folder of the test's own, with an empty file where a model would be. */

@@ -2,12 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 #include "fixture/fixture.h"
 #include "io/io_test.h"
 
 typedef struct options {
-    sl_commands__common common;
+    sl_commands_common common;
     int64_t depth;
     double part;
     const char *title, *out;
@@ -28,22 +28,22 @@ static const sl_option rows[] = {
     ROW(limit, "limit", .alias = "depth", .value = NAN, .max = 9, .shown = "N"),
 };
 static const sl_option_table own = { rows, SL_LEN(rows) };
-static sl_commands__command command = {
+static sl_commands_command command = {
     .info = { .name = "try", .summary = "s", .help = "h" },
     .size = sizeof(options),
-    .parts = { { &own, 0, "options", NULL }, SL_COMMANDS__COMMON_PART },
+    .parts = { { &own, 0, "options", NULL }, SL_COMMANDS_COMMON_PART },
 };
 
 static sl_status read_text(options *o, bool *by_caller, sl_json **json, const char *text) {
     SL_TRY(sl_io_json_parse(json, text, strlen(text)));
-    return sl_commands__options_read(o, by_caller, sl_commands__table(&command), *json);
+    return sl_commands_options_read(o, by_caller, sl_commands_table(&command), *json);
 }
 
 static void what_is_not_given_has_its_default(void **state) {
     sl_fixture *t = *state;
     options o;
     memset(&o, 0x5a, sizeof o);
-    SL_MUST(t, sl_commands__options_read(&o, NULL, sl_commands__table(&command), NULL));
+    SL_MUST(t, sl_commands_options_read(&o, NULL, sl_commands_table(&command), NULL));
     assert_int_equal(o.depth, 3);
     assert_true(o.part == 0.5);
     assert_int_equal(o.format, 0);
@@ -59,7 +59,7 @@ static void former_names_are_read(void **state) {
     sl_fixture *t = *state;
     options o;
     sl_json *j = NULL;
-    const sl_option_table *table = sl_commands__table(&command);
+    const sl_option_table *table = sl_commands_table(&command);
     SL_MUST(t, read_text(&o, NULL, &j, "{\"fraction\":0.25,\"depth\":1}"));
     assert_true(o.part == 0.25 && o.depth == 1 && o.limit == SL_NONE);
     assert_null(sl_option_get(table, "limit")->alias);
@@ -74,7 +74,7 @@ static void former_names_are_read(void **state) {
 static void rows_are_found_by_their_field(void **state) {
     sl_fixture *t = *state;
     sl_json *j = NULL;
-    sl_commands__run run = { .command = &command };
+    sl_commands_run run = { .command = &command };
     SL_MUST(t, sl_io_json_parse(&j, "{\"part\":0.5}", 12));
     SL_MUST(t, sl_commands__run_options(&run, j));
     const options *o = run.options;
@@ -97,7 +97,7 @@ static void defaults_stand_in_one_place(void **state) {
 static void what_is_given_counts(void **state) {
     sl_fixture *t = *state;
     options o;
-    bool by_caller[SL_COMMANDS__MAX_OPTIONS];
+    bool by_caller[SL_COMMANDS_MAX_OPTIONS];
     sl_json *j = NULL;
     SL_MUST(t,
             read_text(&o, by_caller, &j,
@@ -116,7 +116,7 @@ static void what_is_given_counts(void **state) {
 
     // and all of it is recorded, defaults included
     sl_str s = { 0 };
-    sl_commands__options_write(&s, &o, sl_commands__table(&command));
+    sl_commands__options_write(&s, &o, sl_commands_table(&command));
     assert_string_equal(
         sl_str_text(&s),
         "\"depth\":1,\"part\":1.0,\"title\":\"\",\"format\":\"latex\","

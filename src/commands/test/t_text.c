@@ -1,12 +1,12 @@
 /* Lists of names. */
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 #include "fixture/fixture.h"
 
 static void names_are_split_and_checked(void **state) {
     sl_fixture *t = *state;
-    sl_commands__run run = { 0 };
+    sl_commands_run run = { 0 };
     sl_names n;
     SL_MUST(t, sl_commands__read_names(&n, &run, NULL));
     assert_null(n.names);

@@ -4,8 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/test/event_log.h"
-#include "commands/commands.h"
+#include "commands/commands_test.h"
 
 static const char held[] = "somebody's data\n";
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "api/test/event_log.h"
+#include "commands/commands_test.h"
 
 static const char plan_text[] =
     "{\"name\":\"one\",\"attempts\":9,\"train\":{\"depth\":1,\"ops\":\"+,*\",\"points\":4,"
@@ -39,14 +39,14 @@ static const char *options_of(const char *action, const char *name) {
 }
 
 static void call(sl_fixture *t, const char *action, const char *name) {
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_io_json_free(result_of(t, &h, "study", options_of(action, name)));
-    forget(&h);
+    log_clear(&h);
 }
 
 /* What must not depend on how it was run: each run with its state and its loss; sl_str_clear it. */
 static sl_str outcome_of(sl_fixture *t, const char *name) {
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_str out = { 0 };
     sl_json *j = result_of(t, &h, "study", options_of("status", name));
     const sl_json *runs = sl_io_json_get(j, "runs");
@@ -59,7 +59,7 @@ static sl_str outcome_of(sl_fixture *t, const char *name) {
                         : -1);
     }
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
     return out;
 }
 
@@ -88,19 +88,19 @@ static void stopped_at_any_event_it_goes_on(void **state) {
     int stopped = 0;
     for (int i = 0; i < SL_LEN(events); i++) {
         char name[40];
-        heard h = { .stop_after = events[i] };
+        event_log h = { .stop_after = events[i] };
         char *result = NULL;
         snprintf(name, sizeof name, "stopped%d", i);
         call(t, "init", name);
         const sl_status st =
-            symlaw_command("study", options_of("worker", name), listen, &h, &result);
+            symlaw_command("study", options_of("worker", name), log_event, &h, &result);
         SL_CHECK(t, st == SL_OK || st == SL_ECANCEL, "%s", sl_last_error());
         if (st == SL_ECANCEL)
             SL_CHECK(t, strstr(sl_last_error(), "the same command continues"), "%s",
                      sl_last_error());
         stopped += st == SL_ECANCEL;
         symlaw_string_free(result);
-        forget(&h);
+        log_clear(&h);
         check_goes_on(t, name, &want, events[i]);
     }
     assert_true(stopped > 3);
@@ -110,7 +110,7 @@ static void stopped_at_any_event_it_goes_on(void **state) {
 static void without_memory_it_fails_and_goes_on(void **state) {
     sl_fixture *t = *state;
     sl_str want = undisturbed(t);
-    heard h = { 0 };
+    event_log h = { 0 };
     call(t, "init", "counted");
     const int64_t before = sl_mem_calls();
     call(t, "worker", "counted");
@@ -123,12 +123,12 @@ static void without_memory_it_fails_and_goes_on(void **state) {
         const char *options = options_of("worker", name);
         const int64_t n = 1 + (int64_t)sl_rng_below(&t->rng, (uint32_t)calls);
         sl_mem_fail_at(n, false);
-        const sl_status st = symlaw_command("study", options, listen, &h, &result);
+        const sl_status st = symlaw_command("study", options, log_event, &h, &result);
         sl_mem_fail_at(0, false);
         SL_CHECK(t, st == SL_OK || st == SL_ENOMEM, "allocation %lld: %s", (long long)n,
                  sl_last_error());
         symlaw_string_free(result);
-        forget(&h);
+        log_clear(&h);
         check_goes_on(t, name, &want, (int)n);
     }
     sl_str_clear(&want);
@@ -140,19 +140,19 @@ static void when_any_write_fails_it_goes_on(void **state) {
     int failed = 0;
     for (int n = 1; n < 130; n = 2 * n + 1) {
         char name[40], *result = NULL;
-        heard h = { 0 };
+        event_log h = { 0 };
         snprintf(name, sizeof name, "write%d", n);
         call(t, "init", name);
         const char *options = options_of("worker", name);
         sl_file_fail_at(n);
-        const sl_status st = symlaw_command("study", options, listen, &h, &result);
+        const sl_status st = symlaw_command("study", options, log_event, &h, &result);
         sl_file_fail_at(0);
         SL_CHECK(t, st == SL_OK || st == SL_EIO, "write %d: %s", n, sl_last_error());
         if (st == SL_EIO)
             SL_CHECK(t, strstr(sl_last_error(), "No space left on device"), "%s", sl_last_error());
         failed += st == SL_EIO;
         symlaw_string_free(result);
-        forget(&h);
+        log_clear(&h);
         check_goes_on(t, name, &want, n);
     }
     assert_true(failed > 3);
@@ -163,22 +163,22 @@ static void when_any_write_fails_it_goes_on(void **state) {
 static void a_report_without_memory_fails_and_is_made_again(void **state) {
     sl_fixture *t = *state;
     sl_str want = undisturbed(t);
-    heard h = { 0 };
+    event_log h = { 0 };
     for (int i = 0; i < 3; i++) {
         char *result = NULL;
         const char *options = options_of("report", "undisturbed");
         sl_mem_fail_at(1 + (int64_t)sl_rng_below(&t->rng, 400), false);
-        const sl_status st = symlaw_command("study", options, listen, &h, &result);
+        const sl_status st = symlaw_command("study", options, log_event, &h, &result);
         sl_mem_fail_at(0, false);
         SL_CHECK(t, st == SL_OK || st == SL_ENOMEM, "%s", sl_last_error());
         symlaw_string_free(result);
-        forget(&h);
+        log_clear(&h);
     }
     sl_json *j = result_of(t, &h, "study", options_of("report", "undisturbed"));
     assert_true(sl_io_json_bool(sl_io_json_get(j, "complete")));
     assert_int_equal(sl_io_json_int(sl_io_json_get(j, "failed")), 0);
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
     sl_str_clear(&want);
 }
 

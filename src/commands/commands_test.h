@@ -1,6 +1,6 @@
 /* For the tests of commands: what one tells, and what all of them must stand. */
-#ifndef SL_API_HEARD_H
-#define SL_API_HEARD_H
+#ifndef SL_COMMANDS_TEST_H
+#define SL_COMMANDS_TEST_H
 
 #include <string.h>
 
@@ -9,14 +9,14 @@
 #include "symlaw/symlaw.h"
 
 /* What a command told. */
-typedef struct heard {
+typedef struct event_log {
     sl_str output, excerpt, notes; // a note a line
     int events, stop_after;        // 0: never
     size_t largest;                // piece of output
-} heard;
+} event_log;
 
-static inline int listen(const symlaw_event *e, void *payload) {
-    heard *h = payload;
+static inline int log_event(const symlaw_event *e, void *payload) {
+    event_log *h = payload;
     h->events++;
     SL_ASSERT(e->size == sizeof *e && e->seconds >= 0);
     if (e->kind == SYMLAW_EVENT_OUTPUT) {
@@ -31,14 +31,14 @@ static inline int listen(const symlaw_event *e, void *payload) {
     return h->stop_after > 0 && h->events >= h->stop_after;
 }
 
-static inline void forget(heard *h) {
+static inline void log_clear(event_log *h) {
     sl_str_clear(&h->output);
     sl_str_clear(&h->excerpt);
     sl_str_clear(&h->notes);
-    *h = (heard){ 0 };
+    *h = (event_log){ 0 };
 }
 
-static inline const char *said(const heard *h) { return sl_str_text(&h->output); }
+static inline const char *output_of(const event_log *h) { return sl_str_text(&h->output); }
 
 static inline sl_json *parsed(sl_fixture *t, const char *text, size_t n) {
     sl_json *j = NULL;
@@ -47,10 +47,10 @@ static inline sl_json *parsed(sl_fixture *t, const char *text, size_t n) {
 }
 
 /* The result of a call that must succeed; what it told is in h. */
-static inline sl_json *result_of(sl_fixture *t, heard *h, const char *command,
+static inline sl_json *result_of(sl_fixture *t, event_log *h, const char *command,
                                  const char *options) {
     char *result = NULL;
-    SL_MUST(t, symlaw_command(command, options, listen, h, &result));
+    SL_MUST(t, symlaw_command(command, options, log_event, h, &result));
     SL_CHECK(t,
              strncmp(result, "{\"exit\":0,", 10) == 0 || strncmp(result, "{\"exit\":1,", 10) == 0,
              "%s", result);
@@ -61,12 +61,12 @@ static inline sl_json *result_of(sl_fixture *t, heard *h, const char *command,
 
 /* The call with nobody looking at what it tells, for running out of memory. */
 static inline sl_status quiet_status(const char *command, const char *options) {
-    heard h = { 0 };
+    event_log h = { 0 };
     char *result = NULL;
-    sl_status st = symlaw_command(command, options, listen, &h, &result);
+    sl_status st = symlaw_command(command, options, log_event, &h, &result);
     sl_status output = sl_str_status(&h.output);
     symlaw_string_free(result);
-    forget(&h);
+    log_clear(&h);
     return st != SL_OK ? st : output;
 }
 
@@ -74,11 +74,11 @@ static inline sl_status quiet_status(const char *command, const char *options) {
 static inline void stops_at_every_event(sl_fixture *t, const char *command, const char *options) {
     int stopped = 0;
     for (int k = 1; k < 400; k++) {
-        heard h = { .stop_after = k };
+        event_log h = { .stop_after = k };
         char *result = NULL;
-        sl_status st = symlaw_command(command, options, listen, &h, &result);
+        sl_status st = symlaw_command(command, options, log_event, &h, &result);
         int events = h.events;
-        forget(&h);
+        log_clear(&h);
         if (st == SL_OK) {
             symlaw_string_free(result);
             break;

@@ -1,16 +1,16 @@
 /* The command `laws` by the public call: events, results, lack of memory. */
-#include "event_log.h"
+#include "commands/commands_test.h"
 
 static void the_table_comes_as_output(void **state) {
     sl_fixture *t = *state;
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_json *j = result_of(t, &h, "laws", "{\"file\":\"studies/paper_runs.csv\",\"draws\":5}");
     const sl_json *exponent = sl_io_json_get(sl_io_json_get(j, "solved"), "exponent");
     const double b = sl_io_json_real(sl_io_json_get(exponent, "value"));
     SL_CHECK(t, b > 0.116 && b < 0.12, "%g", b);
-    SL_CHECK(t, strncmp(said(&h), "0.8 solved needs ", 17) == 0, "%s", said(&h));
+    SL_CHECK(t, strncmp(output_of(&h), "0.8 solved needs ", 17) == 0, "%s", output_of(&h));
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
 }
 
 static sl_status quietly(const char *options) { return quiet_status("laws", options); }

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/test/event_log.h"
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
+#include "commands/commands_test.h"
 
 #define TINY                                                                         \
     "\"width\":8,\"layers\":1,\"depth\":1,\"ops\":\"+,*\",\"points\":4,\"batch\":2," \
@@ -24,7 +24,7 @@ static void a_run_and_what_info_tells_of_it(void **state) {
     sl_fixture *t = *state;
     const char *folder = sl_test_path("told");
     char options[512], ask[256];
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_json *j = result_of(t, &h, "train", run_options(options, folder, ",\"json\":true"));
     assert_int_equal(sl_io_json_int(sl_io_json_get(j, "step")), 3);
     assert_int_equal(sl_io_json_kind_of(sl_io_json_get(j, "resumed_at")), SL_JSON_NULL);
@@ -44,7 +44,7 @@ static void a_run_and_what_info_tells_of_it(void **state) {
     sl_io_json_free(file);
     sl_io_json_free(plan);
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
 }
 
 /* Whatever was measured, nobody is told of more than all of the machine. */
@@ -96,16 +96,16 @@ static void every_allocation_may_fail(void **state) {
 
 static void bench_stops_when_told(void **state) {
     (void)state;
-    heard h = { .stop_after = 3 };
+    event_log h = { .stop_after = 3 };
     char *result = NULL;
     assert_int_equal(symlaw_command("bench",
                                     "{\"what\":\"gemm\",\"width\":8,\"layers\":1,\"points\":2,"
                                     "\"batch\":2,\"lanes\":1,\"steps\":1,\"threads\":1}",
-                                    listen, &h, &result),
+                                    log_event, &h, &result),
                      SL_ECANCEL);
     assert_null(result);
     assert_int_equal(h.events, 3);
-    forget(&h);
+    log_clear(&h);
 }
 
 int main(void) {

@@ -3,18 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/test/event_log.h"
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
+#include "commands/commands_test.h"
 
 /* A set of 20 expressions and small tables: what each test adds its options to. */
 #define SMALL "\"depth\":1,\"points\":5,\"threads\":1"
 
-static sl_json *run(sl_fixture *t, heard *h, const char *options) {
+static sl_json *run(sl_fixture *t, event_log *h, const char *options) {
     return result_of(t, h, "pairs", options);
 }
 
 /* The same where only the output counts. */
-static void print(sl_fixture *t, heard *h, const char *options) {
+static void print(sl_fixture *t, event_log *h, const char *options) {
     sl_io_json_free(run(t, h, options));
 }
 
@@ -24,28 +24,28 @@ static int count_of(const char *text, const char *word) {
     return n;
 }
 
-static int lines_of(const heard *h) { return count_of(said(h), "\n"); }
+static int lines_of(const event_log *h) { return count_of(output_of(h), "\n"); }
 
 /* ---------------------------------------------------------------- options ------------------- */
 
 /* What the options of the set and of pairs say, as the modules get it. */
 typedef struct both {
-    sl_commands__common common;
+    sl_commands_common common;
     sl_commands__set_options set;
     sl_pairs_options pairs;
 } both;
 
-static sl_commands__command of_both = {
+static sl_commands_command of_both = {
     .info = { .name = "both" },
-    .parts = { SL_COMMANDS__SET_PART(both, set), SL_COMMANDS__PAIRS_PART(both, pairs),
-               SL_COMMANDS__COMMON_PART },
+    .parts = { SL_COMMANDS__SET_PART(both, set), SL_COMMANDS_PAIRS_PART(both, pairs),
+               SL_COMMANDS_COMMON_PART },
 };
 
 static void read_options(sl_fixture *t, sl_universe_options *u, sl_pairs_options *p,
                          const char *text) {
     both o = { .set = { .depth = 0 } };
     sl_json *j = text ? parsed(t, text, strlen(text)) : NULL;
-    SL_MUST(t, sl_commands__options_read(&o, NULL, sl_commands__table(&of_both), j));
+    SL_MUST(t, sl_commands_options_read(&o, NULL, sl_commands_table(&of_both), j));
     SL_MUST(t, sl_commands__universe_options(u, &o.set, o.common.seed));
     *p = o.pairs;
     p->seed = (uint64_t)o.common.seed;
@@ -170,9 +170,9 @@ static void check_line(sl_fixture *t, const sl_json *j, int points, int columns)
 
 static void a_line_is_a_pair(void **state) {
     sl_fixture *t = *state;
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_json *result = run(t, &h, "{\"depth\":2,\"threads\":1,\"split\":\"test\",\"start\":17}");
-    const char *line = said(&h);
+    const char *line = output_of(&h);
     for (int i = 17; i < 1000; i++) {
         size_t n = strcspn(line, "\n");
         sl_json *j = parsed(t, line, n);
@@ -190,7 +190,7 @@ static void a_line_is_a_pair(void **state) {
     assert_int_equal(sl_io_json_int(sl_io_json_get(result, "count")), 983);
     assert_string_equal(sl_io_json_text(sl_io_json_get(result, "split")), "test");
     sl_io_json_free(result);
-    forget(&h);
+    log_clear(&h);
 }
 
 static void a_range_may_be_cut_anywhere(void **state) {
@@ -200,37 +200,37 @@ static void a_range_may_be_cut_anywhere(void **state) {
     // tables of 300 points, so that 140 pairs are more than one block
     for (int f = 0; f < SL_LEN(formats); f++) {
         char options[200];
-        heard whole = { 0 }, pieces = { 0 };
+        event_log whole = { 0 }, pieces = { 0 };
         snprintf(options, sizeof options,
                  "{\"depth\":1,\"points\":300,\"threads\":1,\"format\":\"%s\",\"count\":140}",
                  formats[f]);
         print(t, &whole, options);
         for (int threads = 2; threads <= 3; threads++) {
-            heard more = { 0 };
+            event_log more = { 0 };
             snprintf(options, sizeof options,
                      "{\"depth\":1,\"points\":300,\"threads\":%d,\"format\":\"%s\",\"count\":140}",
                      threads, formats[f]);
             print(t, &more, options);
-            SL_CHECK(t, strcmp(said(&whole), said(&more)) == 0, "%s: %d threads differ from one",
-                     formats[f], threads);
-            forget(&more);
+            SL_CHECK(t, strcmp(output_of(&whole), output_of(&more)) == 0,
+                     "%s: %d threads differ from one", formats[f], threads);
+            log_clear(&more);
         }
         for (int i = 0; i + 1 < SL_LEN(cuts); i++) {
-            heard piece = { 0 };
+            event_log piece = { 0 };
             snprintf(options, sizeof options,
                      "{\"depth\":1,\"points\":300,\"threads\":%d,\"format\":\"%s\",\"start\":%d,"
                      "\"count\":%d}",
                      1 + i % 2, formats[f], cuts[i], cuts[i + 1] - cuts[i]);
             print(t, &piece, options);
-            const char *text = said(&piece);
+            const char *text = output_of(&piece);
             if (f == 1 && i > 0) text = strchr(text, '\n') + 1; // each has the head of a table
             sl_str_add(&pieces.output, text);
-            forget(&piece);
+            log_clear(&piece);
         }
-        SL_CHECK(t, strcmp(said(&whole), said(&pieces)) == 0, "%s: pieces differ from the whole",
-                 formats[f]);
-        forget(&whole);
-        forget(&pieces);
+        SL_CHECK(t, strcmp(output_of(&whole), output_of(&pieces)) == 0,
+                 "%s: pieces differ from the whole", formats[f]);
+        log_clear(&whole);
+        log_clear(&pieces);
     }
 }
 
@@ -252,12 +252,13 @@ static void how_many_without_being_told(void **state) {
         { "{" SMALL ",\"json\":true,\"format\":\"pretty\"}", 10 }, // JSON lines in its place
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
-        heard h = { 0 };
+        event_log h = { 0 };
         print(t, &h, cases[i].options);
         SL_CHECK(t, lines_of(&h) == cases[i].lines, "%s: %d lines", cases[i].options, lines_of(&h));
-        SL_CHECK(t, h.output.len == 0 || said(&h)[0] == '{', "%s: %s", cases[i].options, said(&h));
+        SL_CHECK(t, h.output.len == 0 || output_of(&h)[0] == '{', "%s: %s", cases[i].options,
+                 output_of(&h));
         SL_CHECK(t, h.notes.len == 0 || i == 1, "%s: %s", cases[i].options, sl_str_text(&h.notes));
-        forget(&h);
+        log_clear(&h);
     }
 }
 
@@ -278,13 +279,13 @@ static symlaw_pair *sample(sl_fixture *t, symlaw_set **set, symlaw_pairs **data,
 
 static void a_csv_is_a_table(void **state) {
     sl_fixture *t = *state;
-    heard many = { 0 }, one = { 0 };
+    event_log many = { 0 }, one = { 0 };
     print(t, &many, "{" SMALL ",\"format\":\"csv\",\"start\":6,\"count\":3}");
     print(t, &one, "{" SMALL ",\"format\":\"csv\",\"index\":7}");
     assert_int_equal(lines_of(&many), 1 + 3 * 5);
     assert_int_equal(lines_of(&one), 1 + 5);
-    assert_int_equal(strncmp(said(&many), "pair,x1,x2,y\n6,", 15), 0);
-    assert_int_equal(strncmp(said(&one), "x1,x2,y\n", 8), 0);
+    assert_int_equal(strncmp(output_of(&many), "pair,x1,x2,y\n6,", 15), 0);
+    assert_int_equal(strncmp(output_of(&one), "x1,x2,y\n", 8), 0);
 
     // each line of the one is behind "7," in the other, and its numbers are the pair's to the bit
     symlaw_set *set = NULL;
@@ -294,7 +295,7 @@ static void a_csv_is_a_table(void **state) {
     for (int i = 0; i < 5; i++) {
         char line[200];
         snprintf(line, sizeof line, "\n7,%.*s\n", (int)strcspn(at, "\n"), at);
-        SL_CHECK(t, strstr(said(&many), line), "no line %s in %s", line, said(&many));
+        SL_CHECK(t, strstr(output_of(&many), line), "no line %s in %s", line, output_of(&many));
         for (int c = 0; c < 3; c++, at++)
             assert_true(strtod(at, &at) == (c < 2 ? symlaw_pair_x(s, c)[i] : symlaw_pair_y(s)[i]));
     }
@@ -302,19 +303,19 @@ static void a_csv_is_a_table(void **state) {
     symlaw_pair_free(s);
     symlaw_pairs_close(data);
     symlaw_set_close(set);
-    forget(&many);
-    forget(&one);
+    log_clear(&many);
+    log_clear(&one);
 }
 
 static void an_array_has_the_numbers_of_the_pairs(void **state) {
     sl_fixture *t = *state;
-    heard h = { 0 };
+    event_log h = { 0 };
     print(t, &h, "{" SMALL ",\"format\":\"npy\",\"start\":3,\"count\":20,\"drop-column\":1}");
-    assert_memory_equal(said(&h), "\x93NUMPY", 6);
-    assert_non_null(strstr(said(&h) + 10, "'shape': (20, 5, 3)"));
+    assert_memory_equal(output_of(&h), "\x93NUMPY", 6);
+    assert_non_null(strstr(output_of(&h) + 10, "'shape': (20, 5, 3)"));
     const size_t values = 20 * 5 * 3 * sizeof(double), head = h.output.len - values;
     assert_int_equal(head % 64, 0);
-    const char *at = said(&h) + head;
+    const char *at = output_of(&h) + head;
     int left_out = 0;
     for (int k = 0; k < 20; k++) {
         symlaw_set *set = NULL;
@@ -334,17 +335,17 @@ static void an_array_has_the_numbers_of_the_pairs(void **state) {
         symlaw_set_close(set);
     }
     SL_CHECK(t, left_out > 0, "no pair with a column left out");
-    forget(&h);
+    log_clear(&h);
 
     // the same pairs as a table: nan where there is no column
     print(t, &h, "{" SMALL ",\"format\":\"csv\",\"start\":3,\"count\":20,\"drop-column\":1}");
-    assert_int_equal(count_of(said(&h), ",nan,"), left_out * 5);
-    forget(&h);
+    assert_int_equal(count_of(output_of(&h), ",nan,"), left_out * 5);
+    log_clear(&h);
 }
 
 static void for_people_it_is_all_there(void **state) {
     sl_fixture *t = *state;
-    heard h = { 0 }, lines = { 0 };
+    event_log h = { 0 }, lines = { 0 };
     print(t, &h,
           "{\"depth\":2,\"threads\":1,\"format\":\"pretty\",\"split\":\"test\",\"start\":17,"
           "\"count\":12}");
@@ -353,12 +354,12 @@ static void for_people_it_is_all_there(void **state) {
         "\n  latex       ", "\n  infix       ", "\n  base        #",
         "\n  constants   ", "\n  tokens      ", "\n  data        "
     };
-    for (int i = 0; i < SL_LEN(rows); i++) assert_int_equal(count_of(said(&h), rows[i]), 12);
-    assert_int_equal(strncmp(said(&h), "test/17\n", 8), 0);
-    assert_int_equal(count_of(said(&h), "\n\ntest/"), 11);
+    for (int i = 0; i < SL_LEN(rows); i++) assert_int_equal(count_of(output_of(&h), rows[i]), 12);
+    assert_int_equal(strncmp(output_of(&h), "test/17\n", 8), 0);
+    assert_int_equal(count_of(output_of(&h), "\n\ntest/"), 11);
 
     // the LaTeX is the one that the line has
-    const char *line = said(&lines);
+    const char *line = output_of(&lines);
     for (int i = 0; i < 12; i++) {
         size_t n = strcspn(line, "\n");
         sl_json *j = parsed(t, line, n);
@@ -366,38 +367,39 @@ static void for_people_it_is_all_there(void **state) {
         snprintf(wanted, sizeof wanted, "%s\n  latex       %s\n",
                  sl_io_json_text(sl_io_json_get(j, "id")),
                  sl_io_json_text(sl_io_json_get(j, "latex")));
-        SL_CHECK(t, strstr(said(&h), wanted), "no %s in %s", wanted, said(&h));
+        SL_CHECK(t, strstr(output_of(&h), wanted), "no %s in %s", wanted, output_of(&h));
         sl_io_json_free(j);
         line += n + 1;
     }
     // plots fit a terminal, and no line ends in blanks
-    for (const char *p = said(&h); *p; p += strcspn(p, "\n") + 1) {
+    for (const char *p = output_of(&h); *p; p += strcspn(p, "\n") + 1) {
         size_t n = strcspn(p, "\n");
         SL_CHECK(t, n <= 80 || p[2] != ' ', "%zu characters: %.*s", n, (int)n, p);
         SL_CHECK(t, n == 0 || p[n - 1] != ' ', "blanks at the end of %.*s", (int)n, p);
     }
-    forget(&h);
-    forget(&lines);
+    log_clear(&h);
+    log_clear(&lines);
 }
 
 static void what_was_put_in_is_told(void **state) {
     sl_fixture *t = *state;
-    heard h = { 0 };
+    event_log h = { 0 };
     print(t, &h,
           "{\"depth\":0,\"variables\":1,\"points\":4,\"constant-chance\":0,\"format\":\"pretty\","
           "\"index\":0,\"threads\":1}");
-    assert_non_null(strstr(said(&h), "base        #0 of 1, depth 0: x1\n"));
-    assert_non_null(strstr(said(&h), "constants   none in 1 place\n"));
-    assert_non_null(strstr(said(&h), "tokens      2: x_1 <end>\n"));
-    assert_non_null(strstr(said(&h), "data        4 points, 1 column, y from "));
-    forget(&h);
+    assert_non_null(strstr(output_of(&h), "base        #0 of 1, depth 0: x1\n"));
+    assert_non_null(strstr(output_of(&h), "constants   none in 1 place\n"));
+    assert_non_null(strstr(output_of(&h), "tokens      2: x_1 <end>\n"));
+    assert_non_null(strstr(output_of(&h), "data        4 points, 1 column, y from "));
+    log_clear(&h);
 
     // of a lone variable, what it became is the whole expression
     print(t, &h,
           "{\"depth\":0,\"variables\":1,\"points\":4,\"constant-chance\":1,\"format\":\"pretty\","
           "\"count\":200,\"threads\":1,\"draws\":200}");
-    SL_CHECK(t, count_of(said(&h), "constants   2 in 1 place: x1 -> ") > 150, "%s", said(&h));
-    const char *at = said(&h);
+    SL_CHECK(t, count_of(output_of(&h), "constants   2 in 1 place: x1 -> ") > 150, "%s",
+             output_of(&h));
+    const char *at = output_of(&h);
     int n = 0;
     while ((at = strstr(at, "\n  infix       "))) {
         const sl_node *e, *site;
@@ -412,8 +414,8 @@ static void what_was_put_in_is_told(void **state) {
         n++;
     }
     assert_int_equal(n, 200);
-    assert_true(count_of(said(&h), "x1 -> -x1 ") > 0); // not -1*x1
-    forget(&h);
+    assert_true(count_of(output_of(&h), "x1 -> -x1 ") > 0); // not -1*x1
+    log_clear(&h);
 }
 
 /* ---------------------------------------------------------------- figures ------------------- */
@@ -427,7 +429,7 @@ static void a_configuration_has_hashes(void **state) {
     };
     char valid[33] = "", test[33] = "";
     for (int i = 0; i < SL_LEN(same); i++) {
-        heard h = { 0 };
+        event_log h = { 0 };
         sl_json *j = run(t, &h, same[i]);
         const sl_json *hash = sl_io_json_get(j, "hash"), *set = sl_io_json_get(j, "set");
         assert_int_equal(sl_io_json_count(hash), 3); // nothing is withheld
@@ -442,18 +444,18 @@ static void a_configuration_has_hashes(void **state) {
         }
         assert_string_equal(sl_io_json_text(sl_io_json_get(hash, "valid")), valid);
         assert_string_equal(sl_io_json_text(sl_io_json_get(hash, "test")), test);
-        assert_non_null(strstr(said(&h), test));
-        assert_non_null(strstr(said(&h), sl_io_json_text(sl_io_json_get(set, "hash"))));
+        assert_non_null(strstr(output_of(&h), test));
+        assert_non_null(strstr(output_of(&h), sl_io_json_text(sl_io_json_get(set, "hash"))));
         sl_io_json_free(j);
-        forget(&h);
+        log_clear(&h);
     }
     // an export makes no pairs but its own
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_json *j = run(t, &h, "{" SMALL ",\"split\":\"test\",\"test-size\":30,\"index\":0}");
     assert_null(sl_io_json_get(j, "hash"));
     assert_non_null(sl_io_json_get(j, "set"));
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
     // other data, other hash; and what is withheld has one
     j = run(t, &h, "{" SMALL ",\"hash\":true,\"test-size\":30,\"withheld\":0.4,\"limit\":3}");
     assert_int_equal(sl_io_json_count(sl_io_json_get(j, "hash")), 4);
@@ -461,32 +463,32 @@ static void a_configuration_has_hashes(void **state) {
                             test);
     assert_true(sl_io_json_int(sl_io_json_get(sl_io_json_get(j, "set"), "size_withheld")) > 0);
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
 }
 
 /* A hash says nothing without what it is of: all options that are not the default and that data
  * depend on, as they are to be given again. */
 static void a_configuration_is_printed_to_be_given_again(void **state) {
     sl_fixture *t = *state;
-    heard h = { 0 };
+    event_log h = { 0 };
     print(t, &h, "{\"depth\":1,\"hash\":true,\"threads\":1,\"max-memory\":1,\"points\":64}");
-    assert_non_null(strstr(said(&h), "\n  options        --depth 1\n"));
-    forget(&h);
+    assert_non_null(strstr(output_of(&h), "\n  options        --depth 1\n"));
+    log_clear(&h);
     print(t, &h,
           "{" SMALL ",\"hash\":true,\"seed\":3,\"ops\":\"sin, *\",\"noise\":0.1,"
           "\"retry\":\"whole\",\"min-spread\":0.30000000000000004}");
-    assert_non_null(strstr(said(&h),
+    assert_non_null(strstr(output_of(&h),
                            "\n  options        --seed 3 --depth 1 --ops 'sin, *' --points 5"
                            " --retry whole --min-spread 0.30000000000000004 --noise 0.1\n"));
-    forget(&h);
+    log_clear(&h);
     print(t, &h, "{\"depth\":3,\"size\":100000,\"ops\":\"sin\",\"test-size\":2,\"hash\":true}");
-    assert_non_null(strstr(said(&h), "\n  options        --ops 'sin' --test-size 2\n"));
-    forget(&h);
+    assert_non_null(strstr(output_of(&h), "\n  options        --ops 'sin' --test-size 2\n"));
+    log_clear(&h);
 }
 
 static void figures_are_printed_and_recorded(void **state) {
     sl_fixture *t = *state;
-    heard h = { 0 }, as_json = { 0 };
+    event_log h = { 0 }, as_json = { 0 };
     sl_json *j = run(t, &h,
                      "{\"depth\":2,\"points\":8,\"threads\":1,\"stats\":500,\"disjoint\":700,"
                      "\"test-size\":50}");
@@ -501,7 +503,7 @@ static void figures_are_printed_and_recorded(void **state) {
     assert_true(sl_io_json_count(checks) > 5);
     for (int i = 0; i < sl_io_json_count(checks); i++) {
         const char *what = sl_io_json_text(sl_io_json_get(sl_io_json_at(checks, i), "what"));
-        SL_CHECK(t, strstr(said(&h), what), "\"%s\" is not in %s", what, said(&h));
+        SL_CHECK(t, strstr(output_of(&h), what), "\"%s\" is not in %s", what, output_of(&h));
     }
     const sl_json *entropy = sl_io_json_get(j, "entropy");
     const double bases = sl_io_json_real(sl_io_json_get(entropy, "bases")),
@@ -510,12 +512,12 @@ static void figures_are_printed_and_recorded(void **state) {
     SL_CHECK(t, fabs(bases - log(929)) < 1e-9 && bases < expressions && expressions < draws,
              "%g nats of bases, %g of expressions, %g of draws", bases, expressions, draws);
     assert_int_equal(sl_io_json_int(sl_io_json_get(entropy, "pairs")), 500);
-    assert_non_null(strstr(said(&h), "by 500 pairs\n"));
-    assert_non_null(strstr(said(&h), "first attempts at 500 training pairs\n"));
-    assert_non_null(strstr(said(&h), "overlap of other splits with 700 training pairs\n"));
-    assert_non_null(strstr(said(&h), "\ngood: all "));
+    assert_non_null(strstr(output_of(&h), "by 500 pairs\n"));
+    assert_non_null(strstr(output_of(&h), "first attempts at 500 training pairs\n"));
+    assert_non_null(strstr(output_of(&h), "overlap of other splits with 700 training pairs\n"));
+    assert_non_null(strstr(output_of(&h), "\ngood: all "));
     assert_non_null(
-        strstr(said(&h), sl_io_json_text(sl_io_json_get(sl_io_json_get(j, "hash"), "test"))));
+        strstr(output_of(&h), sl_io_json_text(sl_io_json_get(sl_io_json_get(j, "hash"), "test"))));
     sl_io_json_free(j);
 
     // two white points are -1 and 1, so there are few pairs, and the splits have them in common
@@ -523,14 +525,14 @@ static void figures_are_printed_and_recorded(void **state) {
                           "{\"depth\":0,\"variables\":1,\"points\":2,\"constant-chance\":0,"
                           "\"stats\":50,\"disjoint\":100,\"test-size\":50,\"threads\":1}");
     assert_int_equal(sl_io_json_int(sl_io_json_get(shared, "exit")), 1);
-    assert_non_null(strstr(said(&as_json), "\nNOT GOOD: "));
+    assert_non_null(strstr(output_of(&as_json), "\nNOT GOOD: "));
     sl_io_json_free(shared);
-    forget(&as_json);
+    log_clear(&as_json);
     print(t, &as_json, "{" SMALL ",\"stats\":20,\"disjoint\":0,\"json\":true}");
     assert_int_equal(lines_of(&as_json), 1);
-    assert_int_equal(said(&as_json)[0], '{');
-    forget(&h);
-    forget(&as_json);
+    assert_int_equal(output_of(&as_json)[0], '{');
+    log_clear(&h);
+    log_clear(&as_json);
 }
 
 /* ---------------------------------------------------------------- failures ------------------ */
@@ -578,15 +580,15 @@ static void wrong_use_is_explained(void **state) {
         { "{" SMALL ",\"withheld\":1}", SL_EINVAL, "all expressions are withheld" },
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
-        heard h = { 0 };
+        event_log h = { 0 };
         char *result = NULL;
-        sl_status st = symlaw_command("pairs", cases[i].options, listen, &h, &result);
+        sl_status st = symlaw_command("pairs", cases[i].options, log_event, &h, &result);
         SL_CHECK(t, st == cases[i].st, "%s is \"%s\": %s", cases[i].options, sl_status_text(st),
                  sl_last_error());
         SL_CHECK(t, strstr(sl_last_error(), cases[i].says), "%s: %s", cases[i].options,
                  sl_last_error());
         SL_CHECK(t, !result && h.output.len == 0, "%s leaves something", cases[i].options);
-        forget(&h);
+        log_clear(&h);
     }
 }
 
@@ -603,7 +605,7 @@ static void another_pass_is_noted(void **state) {
         { "\"split\":\"test\",\"index\":41", "" },
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
-        heard h = { 0 };
+        event_log h = { 0 };
         char options[200];
         snprintf(options, sizeof options, "{" SMALL ",\"draws\":2,%s}", cases[i].range);
         print(t, &h, options);
@@ -611,7 +613,7 @@ static void another_pass_is_noted(void **state) {
                  sl_str_text(&h.notes));
         SL_CHECK(t, (h.notes.len == 0) == !*cases[i].says, "%s: %s", cases[i].range,
                  sl_str_text(&h.notes));
-        forget(&h);
+        log_clear(&h);
     }
 }
 
@@ -619,7 +621,7 @@ static void a_file_appears_whole_or_not_at_all(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("pairs.jsonl");
     char options[700];
-    heard h = { 0 }, printed = { 0 };
+    event_log h = { 0 }, printed = { 0 };
     char *text = NULL;
     size_t n;
     snprintf(options, sizeof options, "{" SMALL ",\"count\":300,\"out\":\"%s\"}", path);
@@ -628,7 +630,7 @@ static void a_file_appears_whole_or_not_at_all(void **state) {
     SL_MUST(t, sl_file_read(&text, &n, path, 1 << 24));
     print(t, &printed, "{" SMALL ",\"count\":300}");
     assert_int_equal(n, printed.output.len);
-    assert_memory_equal(text, said(&printed), n);
+    assert_memory_equal(text, output_of(&printed), n);
     sl_free(text);
 
     // every write that fails is noticed, and what was there before stays
@@ -645,11 +647,11 @@ static void a_file_appears_whole_or_not_at_all(void **state) {
         SL_CHECK(t, strstr(sl_last_error(), "pairs.jsonl"), "%s", sl_last_error());
         size_t m;
         SL_MUST(t, sl_file_read(&text, &m, path, 1 << 24));
-        SL_CHECK(t, m == n && memcmp(text, said(&printed), n) == 0, "the old file is gone");
+        SL_CHECK(t, m == n && memcmp(text, output_of(&printed), n) == 0, "the old file is gone");
         sl_free(text);
     }
-    forget(&h);
-    forget(&printed);
+    log_clear(&h);
+    log_clear(&printed);
 }
 
 static void it_can_be_stopped_at_every_event(void **state) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/test/event_log.h"
+#include "commands/commands_test.h"
 
 #define TINY                                                                         \
     "\"width\":8,\"layers\":1,\"depth\":1,\"ops\":\"+,*\",\"points\":4,\"batch\":2," \
@@ -42,7 +42,7 @@ static const char *options_of(char out[768], sl_fixture *t, const char *more) {
 static void figures_of_a_split(void **state) {
     sl_fixture *t = *state;
     char options[768];
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_json *j = result_of(t, &h, "eval", options_of(options, t, ",\"limit\":5,\"json\":true"));
     assert_int_equal(sl_io_json_int(sl_io_json_get(j, "judgements")), 10);
     assert_int_equal(sl_io_json_int(sl_io_json_get(sl_io_json_get(j, "problems"), "count")), 5);
@@ -50,9 +50,9 @@ static void figures_of_a_split(void **state) {
     assert_int_equal(sl_io_json_int(sl_io_json_get(exact, "n")), 10);
     assert_int_equal(sl_io_json_count(sl_io_json_get(exact, "seeds")), 2);
     // the result that is printed is the one that is handed back
-    assert_true(strstr(said(&h), "\"judgements\":10"));
+    assert_true(strstr(output_of(&h), "\"judgements\":10"));
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
 }
 
 /* The same work from the beginning each time: what an earlier failure left must not help. */
@@ -125,12 +125,13 @@ static void a_full_disk(void **state) {
     options_of(options, t, more);
     int failed = 0, told = 0;
     for (int n = 1; n < 100; n++) {
-        heard h = { 0 };
+        event_log h = { 0 };
         sl_file_fail_at(n);
-        const sl_status st = symlaw_command("eval", options, listen, &h, NULL);
+        const sl_status st = symlaw_command("eval", options, log_event, &h, NULL);
         sl_file_fail_at(0);
-        told += st != SL_OK && strstr(said(&h), "Acc_solved") && !strstr(said(&h), predictions);
-        forget(&h);
+        told += st != SL_OK && strstr(output_of(&h), "Acc_solved") &&
+                !strstr(output_of(&h), predictions);
+        log_clear(&h);
         if (st == SL_OK) break;
         assert_int_equal(st, SL_EIO);
         assert_int_not_equal(access(predictions, F_OK), 0);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/test/event_log.h"
+#include "commands/commands_test.h"
 
 static const char plan[] =
     "{\"name\":\"tiny\",\"train\":{\"depth\":1,\"ops\":\"+,*\",\"points\":4,\"lanes\":2},"
@@ -31,7 +31,7 @@ static double real_of(const sl_json *j, const char *name) {
 static void runs_and_sums_are_those_of_the_plan(void **state) {
     sl_fixture *t = *state;
     char options[512];
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_json *j = result_of(t, &h, "info", ask(options, ",\"rate\":1e9,\"tokens\":9,\"ranks\":2"));
     const sl_json *p = sl_io_json_get(j, "plan"), *sizes = sl_io_json_get(p, "sizes");
     const sl_json *a = sl_io_json_at(sizes, 0), *b = sl_io_json_at(sizes, 1);
@@ -52,7 +52,7 @@ static void runs_and_sums_are_those_of_the_plan(void **state) {
     SL_CHECK(t, fabs(real_of(p, "seconds") * 2e9 / flops - 1) < 1e-12, "%g s",
              real_of(p, "seconds"));
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
 }
 
 static void every_allocation_may_fail(void **state) {
@@ -65,12 +65,13 @@ static void every_allocation_may_fail(void **state) {
 static void it_stops_while_steps_are_timed(void **state) {
     sl_fixture *t = *state;
     char options[512], *result = NULL;
-    heard h = { .stop_after = 2 };
-    SL_CHECK(
-        t, symlaw_command("info", ask(options, ",\"tokens\":9"), listen, &h, &result) == SL_ECANCEL,
-        "%s", sl_last_error());
+    event_log h = { .stop_after = 2 };
+    SL_CHECK(t,
+             symlaw_command("info", ask(options, ",\"tokens\":9"), log_event, &h, &result) ==
+                 SL_ECANCEL,
+             "%s", sl_last_error());
     assert_null(result);
-    forget(&h);
+    log_clear(&h);
 }
 
 int main(void) {

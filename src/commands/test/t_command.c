@@ -2,14 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/test/event_log.h"
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
+#include "commands/commands_test.h"
 
 static bool starts(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static sl_json *run(sl_fixture *t, heard *h, const char *options) {
+static sl_json *run(sl_fixture *t, event_log *h, const char *options) {
     return result_of(t, h, "expressions", options);
 }
 
@@ -75,14 +75,14 @@ static void tables_are_complete(void **state) {
 
 /* Of the command of this name. */
 static sl_status read_options(const char *name, const sl_json *given) {
-    static sl_commands__command *const commands[] = {
+    static sl_commands_command *const commands[] = {
         &sl_commands__expressions, &sl_commands__pairs, &sl_commands__train,
         &sl_commands__discover,    &sl_commands__eval,  &sl_commands__laws,
         &sl_commands__study,       &sl_commands__info,  &sl_commands__bench
     };
     int i = 0;
     while (strcmp(commands[i]->info.name, name) != 0) i++;
-    sl_commands__run run = { .command = commands[i] };
+    sl_commands_run run = { .command = commands[i] };
     const sl_status st = sl_commands__run_options(&run, given);
     sl_commands__run_options_clear(&run);
     return st;
@@ -118,7 +118,7 @@ static void defaults_are_fit_values(void **state) {
 
 static void a_listing_is_lines_in_order(void **state) {
     sl_fixture *t = *state;
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_json *j = run(t, &h, "{\"depth\":1,\"ops\":\"+,*\",\"threads\":1}");
     assert_string_equal(sl_str_text(&h.output), "x1\nx2\n2*x1\nx1^2\nx1 + x2\nx1*x2\n2*x2\nx2^2\n");
     assert_int_equal(sl_io_json_int(sl_io_json_get(j, "listed")), 8);
@@ -133,12 +133,12 @@ static void a_listing_is_lines_in_order(void **state) {
     assert_int_equal(sl_io_json_int(sl_io_json_get(config, "variables")), 2);
     assert_int_equal(sl_io_json_int(sl_io_json_get(config, "depth")), 1);
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
 }
 
 static void json_lines_carry_index_and_level(void **state) {
     sl_fixture *t = *state;
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_json *j = run(t, &h,
                      "{\"depth\":1,\"ops\":\"sqrt\",\"variables\":1,\"json\":true,"
                      "\"format\":\"latex\",\"threads\":1}");
@@ -146,19 +146,19 @@ static void json_lines_carry_index_and_level(void **state) {
                         "{\"index\":0,\"level\":0,\"expr\":\"x_1\"}\n"
                         "{\"index\":1,\"level\":1,\"expr\":\"\\\\sqrt{x_1}\"}\n");
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
 }
 
 static void a_large_listing_comes_in_large_pieces(void **state) {
     sl_fixture *t = *state;
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_json *j = run(t, &h, "{\"depth\":2,\"format\":\"mathml\",\"threads\":1}");
     int lines = 0;
     for (size_t i = 0; i < h.output.len; i++) lines += h.output.text[i] == '\n';
     assert_int_equal(lines, 929);
     SL_CHECK(t, h.largest >= 1 << 16 && h.largest < 1 << 17, "largest piece %zu bytes", h.largest);
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
 }
 
 /* Distinct members in the order of the set, the same for the same seed, others for another; and
@@ -170,14 +170,14 @@ static void a_sample_is_fair_and_repeats(void **state) {
     int changes = 0;
     for (int r = 0; r < rounds; r++) {
         char options[120];
-        heard h = { 0 }, again = { 0 };
+        event_log h = { 0 }, again = { 0 };
         snprintf(options, sizeof options,
                  "{\"depth\":1,\"sample\":5,\"json\":true,\"threads\":1,\"seed\":%d}", r);
         sl_io_json_free(run(t, &h, options));
         if (r == 0) {
             sl_io_json_free(run(t, &again, options));
             assert_string_equal(sl_str_text(&h.output), sl_str_text(&again.output));
-            forget(&again);
+            log_clear(&again);
         }
         changes += strcmp(last, sl_str_text(&h.output)) != 0;
         snprintf(last, sizeof last, "%s", sl_str_text(&h.output));
@@ -189,7 +189,7 @@ static void a_sample_is_fair_and_repeats(void **state) {
             before = index;
         }
         assert_int_equal(n, 5);
-        forget(&h);
+        log_clear(&h);
     }
     SL_CHECK(t, changes > rounds / 2, "%d seeds, %d samples", rounds, changes);
     // 5 of 20: each member in a quarter of the rounds; 6 standard deviations are allowed
@@ -198,11 +198,11 @@ static void a_sample_is_fair_and_repeats(void **state) {
         SL_CHECK(t, off * off < 36 * 0.25 * 0.75 * rounds, "member %d in %d of %d samples", i,
                  times[i], rounds);
     }
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_json *j = run(t, &h, "{\"depth\":1,\"sample\":1000,\"threads\":1}"); // more than there are
     assert_int_equal(sl_io_json_int(sl_io_json_get(j, "listed")), 20);
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
 }
 
 static void questions_have_answers(void **state) {
@@ -222,35 +222,35 @@ static void questions_have_answers(void **state) {
         { "{\"depth\":1,\"threads\":1,\"find\":\"x1 + 5\"}", "not in the set\n", false },
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
-        heard h = { 0 };
+        event_log h = { 0 };
         sl_json *j = run(t, &h, cases[i].options);
         SL_CHECK(t, strcmp(sl_str_text(&h.output), cases[i].output) == 0, "%s: %s",
                  cases[i].options, sl_str_text(&h.output));
         SL_CHECK(t, (sl_io_json_int(sl_io_json_get(j, "exit")) == 0) == cases[i].ok, "%s: exit",
                  cases[i].options);
         sl_io_json_free(j);
-        forget(&h);
+        log_clear(&h);
     }
 }
 
 /* Under "json" the object that is returned is also what is printed. */
 static void an_answer_as_json_is_the_result(void **state) {
     sl_fixture *t = *state;
-    heard h = { 0 };
+    event_log h = { 0 };
     char *result = NULL;
-    SL_MUST(t, symlaw_command("expressions", "{\"canon\":\"x1+x1\",\"json\":true}", listen, &h,
+    SL_MUST(t, symlaw_command("expressions", "{\"canon\":\"x1+x1\",\"json\":true}", log_event, &h,
                               &result));
     assert_int_equal(h.output.len, strlen(result) + 1);
     assert_true(starts(sl_str_text(&h.output), result));
     assert_non_null(strstr(result, "\"expr\":\"2*x1\""));
     symlaw_string_free(result);
-    forget(&h);
+    log_clear(&h);
 }
 
 static void counts_add_up(void **state) {
     sl_fixture *t = *state;
     static const int64_t distinct[] = { 2, 18, 909 };
-    heard h = { 0 };
+    event_log h = { 0 };
     sl_json *j = run(t, &h, "{\"depth\":2,\"count\":true,\"threads\":1}");
     const sl_json *levels = sl_io_json_get(j, "levels");
     assert_int_equal(sl_io_json_count(levels), 3);
@@ -270,7 +270,7 @@ static void counts_add_up(void **state) {
     assert_non_null(strstr(sl_str_text(&h.output), "909"));
     assert_non_null(strstr(sl_str_text(&h.output), sl_io_json_text(sl_io_json_get(j, "hash"))));
     sl_io_json_free(j);
-    forget(&h);
+    log_clear(&h);
 }
 
 /* ---------------------------------------------------------------- failures ------------------ */
@@ -298,27 +298,28 @@ static void wrong_use_is_explained(void **state) {
         { "expressions", "{\"canon\":\"x1\",\"out\":\"\"}", SL_EIO, "without a name" },
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
-        heard h = { 0 };
+        event_log h = { 0 };
         char *result = NULL;
-        sl_status st = symlaw_command(cases[i].name, cases[i].options, listen, &h, &result);
+        sl_status st = symlaw_command(cases[i].name, cases[i].options, log_event, &h, &result);
         SL_CHECK(t, st == cases[i].st, "%s %s is \"%s\": %s", cases[i].name, cases[i].options,
                  sl_status_text(st), sl_last_error());
         SL_CHECK(t, strstr(sl_last_error(), cases[i].says), "%s: %s", cases[i].options,
                  sl_last_error());
         SL_CHECK(t, !result && h.output.len == 0, "%s leaves something", cases[i].options);
-        forget(&h);
+        log_clear(&h);
     }
     assert_int_equal(symlaw_command(NULL, NULL, NULL, NULL, NULL), SL_EINVAL);
 }
 
 static void a_mistake_is_shown_in_its_text(void **state) {
     sl_fixture *t = *state;
-    heard h = { 0 };
-    assert_int_equal(symlaw_command("expressions", "{\"canon\":\"x1 + ) + 2\"}", listen, &h, NULL),
-                     SL_EFORMAT);
+    event_log h = { 0 };
+    assert_int_equal(
+        symlaw_command("expressions", "{\"canon\":\"x1 + ) + 2\"}", log_event, &h, NULL),
+        SL_EFORMAT);
     SL_CHECK(t, strcmp(sl_str_text(&h.excerpt), "    x1 + ) + 2\n         ^") == 0, "%s",
              sl_str_text(&h.excerpt));
-    forget(&h);
+    log_clear(&h);
 }
 
 static void a_file_appears_whole_or_not_at_all(void **state) {
@@ -326,7 +327,7 @@ static void a_file_appears_whole_or_not_at_all(void **state) {
     const char *path = sl_test_path("list.txt");
     char options[4200];
     snprintf(options, sizeof options, "{\"depth\":2,\"threads\":1,\"out\":\"%s\"}", path);
-    heard h = { 0 };
+    event_log h = { 0 };
     char *text = NULL;
     size_t n;
     sl_io_json_free(run(t, &h, options));
@@ -352,7 +353,7 @@ static void a_file_appears_whole_or_not_at_all(void **state) {
         sl_free(text);
         SL_CHECK(t, m == n, "the old file is gone after write %lld", (long long)k);
     }
-    forget(&h);
+    log_clear(&h);
 }
 
 static void it_can_be_stopped_at_every_event(void **state) {
@@ -373,14 +374,14 @@ static void lack_of_memory_is_reported(void **state) {
 
 /* Says stop once, to the first note, and then goes on listening. */
 typedef struct once {
-    heard h;
+    event_log h;
     int after; // events behind the stop
     bool said;
 } once;
 
 static int stop_at_note(const symlaw_event *e, void *payload) {
     once *o = payload;
-    listen(e, &o->h);
+    log_event(e, &o->h);
     o->after += o->said;
     const bool stop = !o->said && e->kind == SYMLAW_EVENT_NOTE;
     o->said = o->said || stop;
@@ -400,7 +401,7 @@ static void a_stop_at_a_note_counts(void **state) {
              o.after);
     assert_null(result);
     assert_string_equal(sl_last_error(), "stopped on request");
-    forget(&o.h);
+    log_clear(&o.h);
 }
 
 int main(void) {

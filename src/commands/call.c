@@ -6,21 +6,21 @@
  * library, once for all of it. */
 #include <string.h>
 
-#include "commands/commands.h"
+#include "commands/commands_impl.h"
 
-void sl_api__keep_line(char line[SL_FAIL_LINE]) {
+void sl_commands__keep_line(char line[SL_FAIL_LINE]) {
     const char *now = sl_last_error();
     memcpy(line, now, strlen(now) + 1);
 }
 
-sl_status sl_api__enter(sl_api__call *c) {
+sl_status sl_commands_enter(sl_commands_call *c) {
     SL_TRY(sl_stack_check());
     c->stop = false;
-    sl_api__keep_line(c->line);
+    sl_commands__keep_line(c->line);
     return SL_OK;
 }
 
-sl_status sl_api__leave(const sl_api__call *c, sl_status st) {
+sl_status sl_commands_leave(const sl_commands_call *c, sl_status st) {
     if (st == SL_OK) sl_fail_restore(c->line);
     return st;
 }
