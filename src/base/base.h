@@ -214,7 +214,7 @@ SL_NODISCARD void *sl_realloc(void *p, size_t count, size_t size); // NULL leave
 void sl_free(void *p);
 /* For arrays that vector code runs over: at the start of a cache line, and in huge pages where it is
  * long enough to gain from them. Not cleared. */
-SL_NODISCARD void *sl_malloc_wide(size_t count, size_t size);
+SL_NODISCARD void *sl_malloc_aligned(size_t count, size_t size);
 
 /* One line for the common `if (!p)`. */
 sl_status sl_fail_memory(size_t count, size_t size, const char *what);

@@ -65,7 +65,7 @@ void *sl_realloc(void *p, size_t count, size_t size) {
 
 /* Not aligned to huge pages: the C library would keep up to one behind each block, and count it.
  * The kernel takes the whole ones that lie inside. */
-void *sl_malloc_wide(size_t count, size_t size) {
+void *sl_malloc_aligned(size_t count, size_t size) {
     enum { LINE = 64, PAGE = 4096, HUGE = 2 << 20 };
     size_t bytes;
     if (refused() || !product(&bytes, count, size)) return NULL;

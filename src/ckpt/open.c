@@ -225,7 +225,7 @@ sl_status sl_ckpt_open_model(sl_model **model, float **weights, sl_ckpt_loaded *
     SL_GO(sl_ckpt__expect_weights(f, path, m));
     SL_GO(sl_ckpt_st_verify(f));
     SL_GO(sl_ckpt_st_finite(f));
-    w = sl_malloc_wide((size_t)m->block, sizeof *w);
+    w = sl_malloc_aligned((size_t)m->block, sizeof *w);
     if (!w) SL_GO(sl_fail_memory((size_t)m->block, sizeof *w, "weights"));
     SL_GO(sl_ckpt__read_weights(w, f, m));
     *model = m;

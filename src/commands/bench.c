@@ -78,7 +78,7 @@ static sl_status time_product(double *best, sl_commands_run *run, const product 
     sl_status st = SL_OK;
     const size_t a = (size_t)p->M * (size_t)p->K, b = (size_t)p->K * (size_t)p->N;
     const size_t n = a + b + (size_t)p->M * (size_t)p->N;
-    float *x = sl_malloc_wide(n, sizeof *x);
+    float *x = sl_malloc_aligned(n, sizeof *x);
     if (!x) return sl_fail_memory(n, sizeof *x, "matrices to measure with");
     for (size_t i = 0; i < n; i++) x[i] = (float)(i % 7) - 3;
     for (int i = -1; i < repeats && st == SL_OK; i++) { // the first one warms up
@@ -190,7 +190,7 @@ static int64_t resident_bytes(void) {
     return getrusage(RUSAGE_SELF, &u) == 0 ? (int64_t)u.ru_maxrss * 1024 : 0;
 }
 
-static int on_step(const sl_train_news *n, void *payload) {
+static int on_step(const sl_train_report *n, void *payload) {
     static const char what[] = "timing steps";
     return sl_commands_send_event(payload, SYMLAW_EVENT_PROGRESS, what, sizeof what - 1,
                                   (double)n->step, (double)n->steps) != SL_OK;

@@ -32,7 +32,7 @@ sl_status sl_commands__gemm_rate(double *out, sl_pool *pool, int n, double secon
     SL_TRY(sl_nn_prepare(threads));
     const size_t numbers = 3 * (size_t)threads * (size_t)n * (size_t)n;
     sl_status st = SL_OK;
-    squares s = { .numbers = sl_malloc_wide(numbers, sizeof(float)),
+    squares s = { .numbers = sl_malloc_aligned(numbers, sizeof(float)),
                   .n = n,
                   .best = sl_calloc((size_t)threads, sizeof *s.best) };
     if (!s.numbers || !s.best)

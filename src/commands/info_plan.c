@@ -107,7 +107,7 @@ static sl_status cost_size(outlook *o, int i) {
 /* Of the sgemm rate, before anything is known. */
 static const double usual_share = 0.4;
 
-static int on_step(const sl_train_news *n, void *payload) {
+static int on_step(const sl_train_report *n, void *payload) {
     static const char what[] = "timing steps";
     return sl_commands_send_event(payload, SYMLAW_EVENT_PROGRESS, what, sizeof what - 1,
                                   (double)n->step, (double)n->steps) != SL_OK;

@@ -151,7 +151,7 @@ typedef struct watcher {
     double executed; // FLOPs in products for one that the paper counts
 } watcher;
 
-static int on_news(const sl_train_news *n, void *payload) {
+static int on_news(const sl_train_report *n, void *payload) {
     const watcher *w = payload;
     if (n->note) sl_commands_note(&w->run->listener, "%s", n->note);
     char valid[40] = "", share[40] = "", text[256];

@@ -38,18 +38,18 @@ static sl_infer_options infer_options(const sl_discover_options *o) {
 }
 
 /* The samples of one bag. */
-typedef struct harvest {
+typedef struct sample_set {
     sl_sampled *s;
     int64_t made;
     sl_arena arena;
     sl_infer_cost cost;
-} harvest;
+} sample_set;
 
 typedef struct sampling {
     sl_discover__pool *p;
     const sl_infer *model;
     const sl_discover__bag *bags;
-    harvest *harvest;
+    sample_set *sets;
     sl_pool *inside; // threads that work on one bag together; NULL: one bag each
 } sampling;
 
@@ -66,7 +66,8 @@ static bool stop_silent(void *payload) { return is_enough(payload, false); }
 
 /* In slices, so that progress can be reported: a sample does not depend on who is sampled with it.
  * A beam is one slice. */
-static sl_status sample_bag(harvest *h, const sampling *g, const sl_discover__bag *b, bool report) {
+static sl_status sample_bag(sample_set *h, const sampling *g, const sl_discover__bag *b,
+                            bool report) {
     enum { SLICE = 1024 };
     sl_discover__control *control = &g->p->control;
     const sl_infer_options o = infer_options(g->p->o);
@@ -88,12 +89,12 @@ static sl_status sample_bag(harvest *h, const sampling *g, const sl_discover__ba
 static sl_status sample_bags(int64_t begin, int64_t end, int worker, void *payload) {
     const sampling *g = payload;
     for (int64_t i = begin; i < end; i++)
-        SL_TRY(sample_bag(&g->harvest[i], g, &g->bags[i], worker == 0));
+        SL_TRY(sample_bag(&g->sets[i], g, &g->bags[i], worker == 0));
     return SL_OK;
 }
 
-/* Into the discovery, whose arena outlives the harvest's. */
-static sl_status bring_in(sl_discover__pool *p, const harvest *h, bool unit) {
+/* Into the discovery, whose arena outlives the samples'. */
+static sl_status bring_in(sl_discover__pool *p, const sample_set *h, bool unit) {
     sl_sampled *s = sl_arena_alloc(p->arena, (size_t)h->made * sizeof *s);
     if (!s) return sl_fail_memory((size_t)h->made, sizeof *s, "samples");
     for (int64_t i = 0; i < h->made; i++) {
@@ -109,8 +110,8 @@ static sl_status bring_in(sl_discover__pool *p, const harvest *h, bool unit) {
     return sl_discover__take_samples(p, s, h->made, unit);
 }
 
-/* Where there are as many bags as threads each takes bags of its own: the last few samples of a
- * bag, which are long and lonely, then do not keep the others waiting. */
+/* With as many bags as threads, each thread samples bags of its own, so that none waits for the few
+ * longest samples of another bag. */
 static sl_status sample_all(sl_discover__pool *p, const sl_infer *model, int64_t samples) {
     const double start = sl_clock();
     sl_discover__bag *bags;
@@ -118,7 +119,7 @@ static sl_status sample_all(sl_discover__pool *p, const sl_infer *model, int64_t
     sl_status st = SL_OK;
     SL_TRY(sl_discover__bags_make(&bags, &n, p->arena, &p->rows, sl_infer_about(model)->points,
                                   p->o, samples));
-    harvest *h = sl_calloc((size_t)n, sizeof *h);
+    sample_set *h = sl_calloc((size_t)n, sizeof *h);
     if (!h) return sl_fail_memory((size_t)n, sizeof *h, "samples");
     const bool apart = n >= p->workers;
     sampling g = { p, model, bags, h, apart ? NULL : p->threads };
@@ -145,7 +146,7 @@ done:
 enum { PROPOSED = 64 }; // samples of a part
 
 /* As many as there is time for, part by part: a sample does not depend on the others. */
-static sl_status propose_part(harvest *h, sl_discover__pool *p, int64_t first, int64_t count,
+static sl_status propose_part(sample_set *h, sl_discover__pool *p, int64_t first, int64_t count,
                               bool report) {
     const sl_discover_options *o = p->o;
     h->s = sl_arena_alloc(&h->arena, (size_t)count * sizeof *h->s);
@@ -161,7 +162,7 @@ static sl_status propose_part(harvest *h, sl_discover__pool *p, int64_t first, i
 
 typedef struct proposing {
     sl_discover__pool *p;
-    harvest *harvest;
+    sample_set *sets;
     int64_t samples;
 } proposing;
 
@@ -169,14 +170,14 @@ static sl_status propose_parts(int64_t begin, int64_t end, int worker, void *pay
     const proposing *g = payload;
     for (int64_t i = begin; i < end; i++) {
         const int64_t first = i * PROPOSED, count = SL_MIN(PROPOSED, g->samples - first);
-        SL_TRY(propose_part(&g->harvest[i], g->p, first, count, worker == 0));
+        SL_TRY(propose_part(&g->sets[i], g->p, first, count, worker == 0));
     }
     return SL_OK;
 }
 
 static sl_status propose_all(sl_discover__pool *p, int64_t samples) {
     const int64_t n = (samples + PROPOSED - 1) / PROPOSED;
-    harvest *h = sl_calloc((size_t)n, sizeof *h);
+    sample_set *h = sl_calloc((size_t)n, sizeof *h);
     if (!h) return sl_fail_memory((size_t)n, sizeof *h, "samples");
     proposing g = { p, h, samples };
     sl_status st;

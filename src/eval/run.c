@@ -40,10 +40,10 @@ typedef struct evaluation {
 } evaluation;
 
 /* Workers have numbers, the caller is number 0. */
-typedef struct seat {
+typedef struct slot {
     evaluation *e;
     int worker;
-} seat;
+} slot;
 
 /* ---------------------------------------------------------------- judgements so far --------- */
 
@@ -95,7 +95,7 @@ static sl_status describe(int64_t begin, int64_t end, int worker, void *payload)
 
 /* Asked by the caller's own thread, the listener; by others, whether it said stop. */
 static bool must_stop(void *payload) {
-    const seat *s = payload;
+    const slot *s = payload;
     evaluation *e = s->e;
     if (s->worker == 0 && e->progress) {
         pthread_mutex_lock(&e->lock);
@@ -124,7 +124,7 @@ static sl_status finish(evaluation *e, const sl_judgement *j, const char *id) {
 
 static sl_status judge_some(int64_t begin, int64_t end, int worker, void *payload) {
     evaluation *e = payload;
-    seat s = { e, worker };
+    slot s = { e, worker };
     sl_arena *a = &e->worker[worker];
     for (int64_t i = begin; i < end; i++) {
         const int64_t at = e->missing[i], problem = at / e->o->seeds;
@@ -186,7 +186,7 @@ static sl_status judge_all(evaluation *e, sl_pool *pool) {
     const bool timed = e->o->timeout > 0;
     e->inner = timed ? pool : NULL;
     sl_status st = sl_par_for(timed ? NULL : pool, e->n_missing, 1, judge_some, e);
-    seat caller = { e, 0 };
+    slot caller = { e, 0 };
     if (st == SL_OK && e->told < e->total && must_stop(&caller)) st = SL_ECANCEL;
     if (st == SL_ECANCEL)
         return sl_fail(SL_ECANCEL, "stopped after %lld of %lld judgements", (long long)e->done,

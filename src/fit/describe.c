@@ -143,7 +143,7 @@ static void choose_errors(sl_bits *out, const error_model *r, const double *f, d
 
 sl_status sl_fit_describe(sl_bits *out, const sl_fit *f, const sl_dataset *p,
                           const sl_noise *noise) {
-    double *y = sl_malloc_wide(2 * (size_t)p->rows, sizeof *y);
+    double *y = sl_malloc_aligned(2 * (size_t)p->rows, sizeof *y);
     if (!y) return sl_fail_memory(2 * (size_t)p->rows, sizeof *y, "values");
     sl_arena scratch = { 0 };
     const sl_status st = sl_expr_eval(y, &scratch, f->expr, p->x, p->rows, f->value);

@@ -116,7 +116,7 @@ static double part_left(const double *value, const double *y, int64_t n) {
 
 sl_status sl_fit__score(double *r2, double *loss, const sl_node *expr, const double *value,
                         const sl_dataset *p) {
-    double *y = sl_malloc_wide((size_t)p->rows, sizeof *y);
+    double *y = sl_malloc_aligned((size_t)p->rows, sizeof *y);
     if (!y) return sl_fail_memory((size_t)p->rows, sizeof *y, "values");
     sl_arena scratch = { 0 };
     sl_status st = sl_expr_eval(y, &scratch, expr, p->x, p->rows, value);

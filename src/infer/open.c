@@ -152,7 +152,7 @@ sl_status sl_infer_open(sl_infer **out, const char *path) {
 static sl_status make(sl_infer *m, const sl_model_options *o, const float *weights, uint64_t seed) {
     SL_TRY(sl_model_new(&m->model, o));
     const size_t n = (size_t)m->model->block;
-    m->weights = sl_malloc_wide(n, sizeof *m->weights);
+    m->weights = sl_malloc_aligned(n, sizeof *m->weights);
     if (!m->weights) return sl_fail_memory(n, sizeof *m->weights, "weights");
     if (weights)
         memcpy(m->weights, weights, n * sizeof *weights);

@@ -13,16 +13,16 @@ typedef struct sample {
 } sample;
 
 /* A batch of samples. */
-typedef struct crowd {
+typedef struct batch {
     int count;
     sample *sample;
     sl_token *tokens;        // (count, length)
     int *order, *order_next; // which samples stand at the fronts, front after front
-} crowd;
+} batch;
 
-static sl_status crowd_new(crowd *c, sl_arena *a, int count, int length) {
+static sl_status batch_new(batch *c, sl_arena *a, int count, int length) {
     const size_t n = (size_t)count;
-    *c = (crowd){ .count = count,
+    *c = (batch){ .count = count,
                   .sample = sl_arena_alloc(a, n * sizeof *c->sample),
                   .tokens = sl_arena_alloc(a, n * (size_t)length),
                   .order = sl_arena_alloc(a, n * sizeof *c->order),
@@ -33,7 +33,7 @@ static sl_status crowd_new(crowd *c, sl_arena *a, int count, int length) {
 }
 
 static void draw(sl_infer__walk *w, int front, const sl_infer__choice *choice) {
-    crowd *c = w->use_payload;
+    batch *c = w->use_payload;
     const sl_infer__front *f = &w->front[front];
     for (int i = f->first; i < f->first + f->count; i++) {
         sample *s = &c->sample[c->order[i]];
@@ -48,7 +48,7 @@ static void draw(sl_infer__walk *w, int front, const sl_infer__choice *choice) {
 }
 
 /* The samples of a front go on, those with the same token together; finished ones leave. */
-static sl_status part(sl_infer__walk *w, crowd *c, int front, int *fronts, int *places) {
+static sl_status part(sl_infer__walk *w, batch *c, int front, int *fronts, int *places) {
     const sl_infer__front f = w->front[front];
     int count[SL_TOKEN_COUNT] = { 0 }, place[SL_TOKEN_COUNT];
     for (int i = f.first; i < f.first + f.count; i++) {
@@ -70,7 +70,7 @@ static sl_status part(sl_infer__walk *w, crowd *c, int front, int *fronts, int *
     return SL_OK;
 }
 
-static sl_status step(sl_infer__walk *w, crowd *c) {
+static sl_status step(sl_infer__walk *w, batch *c) {
     int fronts = 0, places = 0;
     SL_TRY(sl_infer__walk_step(w));
     for (int i = 0; i < w->fronts; i++) SL_TRY(part(w, c, i, &fronts, &places));
@@ -81,7 +81,7 @@ static sl_status step(sl_infer__walk *w, crowd *c) {
     return SL_OK;
 }
 
-static sl_status run_batch(sl_infer__walk *w, crowd *c, int64_t first, bool *stopped) {
+static sl_status run_batch(sl_infer__walk *w, batch *c, int64_t first, bool *stopped) {
     for (int i = 0; i < c->count; i++) {
         c->sample[i] = (sample){ 0 };
         sl_rng_init(&c->sample[i].rng, w->o->seed, SL_INFER__DRAWS,
@@ -105,7 +105,7 @@ static sl_status run_batch(sl_infer__walk *w, crowd *c, int64_t first, bool *sto
 
 /* Copies what is done. */
 static sl_status hand_out(sl_sampled *out, int64_t *made, sl_arena *a, const sl_infer__walk *w,
-                          const crowd *c, int64_t first) {
+                          const batch *c, int64_t first) {
     for (int i = 0; i < c->count; i++) {
         const sample *s = &c->sample[i];
         if (w->cost) w->cost->tokens += s->n;
@@ -124,9 +124,9 @@ sl_status sl_infer__sample(sl_sampled *out, int64_t *made, sl_arena *a, sl_infer
     bool stopped = false;
     sl_status st = SL_OK;
     for (int64_t done = 0; done < count && !stopped; done += w->room) {
-        crowd c;
+        batch c;
         sl_arena_rewind(&scratch, 0);
-        SL_GO(crowd_new(&c, &scratch, (int)SL_MIN(w->room, count - done), (int)w->o->length));
+        SL_GO(batch_new(&c, &scratch, (int)SL_MIN(w->room, count - done), (int)w->o->length));
         SL_GO(run_batch(w, &c, first + done, &stopped));
         SL_GO(hand_out(out, made, a, w, &c, first + done));
     }

@@ -25,9 +25,9 @@ sl_status sl_infer__walk_init(sl_infer__walk *w, const sl_infer *m, sl_pool *poo
     const size_t workers = (size_t)sl_par_pool_threads(pool);
     const size_t cells = (size_t)d->rows * (size_t)m->model->options.width;
     const size_t numbers = workers * SL_PREFIX_ROWS * SL_TOKEN_COUNT;
-    w->memory = sl_malloc_wide(cells, sizeof *w->memory);
+    w->memory = sl_malloc_aligned(cells, sizeof *w->memory);
     w->block = sl_malloc(2 * (size_t)room, sizeof *w->block);
-    w->logits = sl_malloc_wide(numbers, sizeof *w->logits);
+    w->logits = sl_malloc_aligned(numbers, sizeof *w->logits);
     if (!w->memory || !w->block || !w->logits)
         return sl_fail_memory(2 * (size_t)room, sizeof *w->block, "samples");
     w->front = w->block;

@@ -77,7 +77,7 @@ sl_status sl_model_decoder_new(sl_decoder **out, const sl_model *m, const float 
                           (size_t)SL_MODEL_MAX_TOKENS * (size_t)d;
     sl_decoder *s = sl_malloc(1, sizeof *s);
     maps *layer = sl_malloc(layers, sizeof *layer);
-    float *block = sl_malloc_wide(floats, sizeof *block);
+    float *block = sl_malloc_aligned(floats, sizeof *block);
     if (!s || !layer || !block) {
         sl_free(block);
         sl_free(layer);
@@ -106,10 +106,10 @@ typedef struct node {
 } node;
 
 /* What one worker needs for SL_PREFIX_ROWS rows. */
-typedef struct desk {
+typedef struct workspace {
     float *x, *h, *y, *wide, *stat, *scores;
     const float **kv;
-} desk;
+} workspace;
 
 struct sl_prefixes {
     const sl_decoder *decoder;
@@ -120,8 +120,8 @@ struct sl_prefixes {
     float **slab;
     int slabs, slabs_room;
     int free, used; // the first free node, -1: none; nodes alive
-    desk *desk;
-    int desks;
+    workspace *workspace;
+    int workspaces;
     float *block;
 };
 
@@ -158,8 +158,8 @@ static void cut_prefixes(sl_prefixes *p, cutter *c) {
         p->values[i] = take(c, H * head_values(p));
     }
     const size_t R = SL_PREFIX_ROWS, most = SL_MODEL_MAX_TOKENS;
-    for (int i = 0; i < p->desks; i++) {
-        desk *k = &p->desk[i];
+    for (int i = 0; i < p->workspaces; i++) {
+        workspace *k = &p->workspace[i];
         k->x = take(c, R * d);
         k->h = take(c, R * d);
         k->y = take(c, R * d);
@@ -172,16 +172,17 @@ static void cut_prefixes(sl_prefixes *p, cutter *c) {
 /* Pointers to rows of keys: one run of them for each worker. */
 static sl_status new_lists(sl_prefixes *p) {
     const size_t layers = (size_t)p->decoder->model->options.decoder_layers;
-    const size_t desks = (size_t)p->desks;
+    const size_t workspaces = (size_t)p->workspaces;
     p->keys = sl_calloc(2 * layers, sizeof *p->keys);
-    p->desk = sl_calloc(desks, sizeof *p->desk);
-    const float **kv = sl_malloc(desks * SL_MODEL_MAX_TOKENS, sizeof *kv);
-    if (!p->keys || !p->desk || !kv) {
+    p->workspace = sl_calloc(workspaces, sizeof *p->workspace);
+    const float **kv = sl_malloc(workspaces * SL_MODEL_MAX_TOKENS, sizeof *kv);
+    if (!p->keys || !p->workspace || !kv) {
         sl_free(kv);
-        return sl_fail_memory(desks * SL_MODEL_MAX_TOKENS, sizeof *kv, "prefixes");
+        return sl_fail_memory(workspaces * SL_MODEL_MAX_TOKENS, sizeof *kv, "prefixes");
     }
     p->values = p->keys + layers;
-    for (int i = 0; i < p->desks; i++) p->desk[i].kv = kv + (size_t)i * SL_MODEL_MAX_TOKENS;
+    for (int i = 0; i < p->workspaces; i++)
+        p->workspace[i].kv = kv + (size_t)i * SL_MODEL_MAX_TOKENS;
     return SL_OK;
 }
 
@@ -189,12 +190,12 @@ sl_status sl_model_prefixes_new(sl_prefixes **out, const sl_decoder *d, int poin
     SL_ASSERT(points > 0 && workers > 0);
     sl_prefixes *p = sl_malloc(1, sizeof *p);
     if (!p) return sl_fail_memory(1, sizeof *p, "prefixes");
-    *p = (sl_prefixes){ .decoder = d, .capacity = points, .desks = workers, .free = -1 };
+    *p = (sl_prefixes){ .decoder = d, .capacity = points, .workspaces = workers, .free = -1 };
     sl_status st;
     SL_GO(new_lists(p));
     cutter c = { 0 };
     cut_prefixes(p, &c);
-    p->block = sl_malloc_wide(c.used, sizeof *p->block);
+    p->block = sl_malloc_aligned(c.used, sizeof *p->block);
     if (!p->block) SL_GO(sl_fail_memory(c.used, sizeof *p->block, "prefixes"));
     cut_prefixes(p, &(cutter){ .block = p->block });
     *out = p;
@@ -207,11 +208,11 @@ done:
 void sl_model_prefixes_free(sl_prefixes *p) {
     if (!p) return;
     for (int i = 0; i < p->slabs; i++) sl_free(p->slab[i]);
-    if (p->desk) sl_free(p->desk[0].kv);
+    if (p->workspace) sl_free(p->workspace[0].kv);
     sl_free(p->slab);
     sl_free(p->node);
     sl_free(p->block);
-    sl_free(p->desk);
+    sl_free(p->workspace);
     sl_free(p->keys);
     sl_free(p);
 }
@@ -244,7 +245,7 @@ static sl_status add_slab(sl_prefixes *p) {
         p->node = nodes;
         p->slabs_room = room;
     }
-    float *slab = sl_malloc_wide(SLAB * node_size(p), sizeof *slab);
+    float *slab = sl_malloc_aligned(SLAB * node_size(p), sizeof *slab);
     if (!slab) return sl_fail_memory(SLAB * node_size(p), sizeof *slab, "keys and values");
     const int first = p->slabs * SLAB;
     p->slab[p->slabs++] = slab;
@@ -289,9 +290,9 @@ void sl_model_prefixes_begin(sl_prefixes *p, const float *memory, int points) {
     free_all(p);
     for (int i = 0; i < o->decoder_layers; i++) {
         const sl_model__decoder *at = &s->model->layout->decoder[i];
-        sl_nn_seam_fwd(NULL, p->memory_h, p->memory_stat, memory, NULL, NULL, NULL, 1,
-                       s->weights + at->memory_g, s->weights + at->memory_b, (float)o->norm_eps,
-                       points, d);
+        sl_nn_residual_norm_fwd(NULL, p->memory_h, p->memory_stat, memory, NULL, NULL, NULL, 1,
+                                s->weights + at->memory_g, s->weights + at->memory_b,
+                                (float)o->norm_eps, points, d);
         sl_nn_panels_fwd(p->memory_kv, 2 * d, p->memory_h, d, s->layer[i].cross_kv,
                          s->weights + at->cross_kv_b, points, d, 2 * d);
         for (int h = 0; h < H; h++) {
@@ -313,7 +314,7 @@ static int find_way(const sl_prefixes *p, const float **kv, int n) {
 
 /* The way is the same in every layer, but it is found anew: a list for each row would not stay in
  * the first cache. */
-static void attend_self(sl_prefixes *p, desk *k, int layer, const int *rows, int n) {
+static void attend_self(sl_prefixes *p, workspace *k, int layer, const int *rows, int n) {
     const sl_model_options *o = &p->decoder->model->options;
     const int d = (int)o->width, H = (int)o->heads;
     for (int r = 0; r < n; r++) {
@@ -329,7 +330,7 @@ static void attend_self(sl_prefixes *p, desk *k, int layer, const int *rows, int
 }
 
 /* y holds the queries; h gets the result. */
-static void attend_memory(sl_prefixes *p, desk *k, int layer, int n) {
+static void attend_memory(sl_prefixes *p, workspace *k, int layer, int n) {
     const sl_model_options *o = &p->decoder->model->options;
     const int d = (int)o->width, H = (int)o->heads, D = d / H, P = p->points;
     for (int h = 0; h < H; h++) {
@@ -342,14 +343,14 @@ static void attend_memory(sl_prefixes *p, desk *k, int layer, int n) {
 }
 
 /* x += y + b; h = its norm. */
-static void close_block(const sl_decoder *s, desk *k, int64_t b, int64_t gain, int64_t offset,
+static void close_block(const sl_decoder *s, workspace *k, int64_t b, int64_t gain, int64_t offset,
                         int n) {
-    sl_nn_seam_fwd(k->x, k->h, k->stat, k->x, k->y, s->weights + b, NULL, 1, s->weights + gain,
-                   s->weights + offset, (float)s->model->options.norm_eps, n,
-                   (int)s->model->options.width);
+    sl_nn_residual_norm_fwd(k->x, k->h, k->stat, k->x, k->y, s->weights + b, NULL, 1,
+                            s->weights + gain, s->weights + offset,
+                            (float)s->model->options.norm_eps, n, (int)s->model->options.width);
 }
 
-static void run_layer(sl_prefixes *p, desk *k, int i, const int *rows, int n) {
+static void run_layer(sl_prefixes *p, workspace *k, int i, const int *rows, int n) {
     const sl_decoder *s = p->decoder;
     const sl_model__layout *l = s->model->layout;
     const sl_model__decoder *at = &l->decoder[i];
@@ -376,20 +377,21 @@ static void run_layer(sl_prefixes *p, desk *k, int i, const int *rows, int n) {
 }
 
 void sl_model_prefixes_run(float *logits, sl_prefixes *p, const int *rows, int n, int worker) {
-    SL_ASSERT(n > 0 && n <= SL_PREFIX_ROWS && worker >= 0 && worker < p->desks);
+    SL_ASSERT(n > 0 && n <= SL_PREFIX_ROWS && worker >= 0 && worker < p->workspaces);
     const sl_decoder *s = p->decoder;
     const sl_model *m = s->model;
     const sl_model__decoder *first = &m->layout->decoder[0];
     const int d = (int)m->options.width, V = (int)m->options.vocabulary;
-    desk *k = &p->desk[worker];
+    workspace *k = &p->workspace[worker];
     uint8_t id[SL_PREFIX_ROWS], at[SL_PREFIX_ROWS];
     for (int r = 0; r < n; r++) {
         id[r] = p->node[rows[r]].id;
         at[r] = p->node[rows[r]].at;
     }
     sl_nn_tokens_fwd(k->x, id, at, s->weights + m->layout->table, s->position_code, n, d);
-    sl_nn_seam_fwd(NULL, k->h, k->stat, k->x, NULL, NULL, NULL, 1, s->weights + first->norm1_g,
-                   s->weights + first->norm1_b, (float)m->options.norm_eps, n, d);
+    sl_nn_residual_norm_fwd(NULL, k->h, k->stat, k->x, NULL, NULL, NULL, 1,
+                            s->weights + first->norm1_g, s->weights + first->norm1_b,
+                            (float)m->options.norm_eps, n, d);
     for (int i = 0; i < m->options.decoder_layers; i++) run_layer(p, k, i, rows, n);
     sl_nn_panels_fwd(logits, V, k->h, d, s->head, NULL, n, d, V);
 }

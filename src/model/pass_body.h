@@ -23,11 +23,11 @@ typedef struct attention {
     REAL *o;       // what goes into the output map
 } attention;
 
-/* The seam behind a block: its sum goes on as x, normalised as h. */
-typedef struct seam {
+/* The residual_norm behind a block: its sum goes on as x, normalised as h. */
+typedef struct residual_norm {
     REAL *x, *h, *stat;
     uint8_t *keep;
-} seam;
+} residual_norm;
 
 typedef struct mlp {
     REAL *u, *a;
@@ -36,14 +36,14 @@ typedef struct mlp {
 typedef struct encoder_layer {
     attention columns, points;
     mlp mlp;
-    seam after_columns, after_points, after_mlp;
+    residual_norm after_columns, after_points, after_mlp;
 } encoder_layer;
 
 typedef struct decoder_layer {
     attention self, cross;
     REAL *memory_h, *memory_stat; // the memory, normalised
     mlp mlp;
-    seam after_self, after_cross, after_mlp;
+    residual_norm after_self, after_cross, after_mlp;
 } decoder_layer;
 
 /* The first norm and product in a form that is cheaper: affine_body.h. */
@@ -58,13 +58,13 @@ struct WORK {
     int pairs, points, tokens, flags; // capacity
     encoder_layer *encoder;
     decoder_layer *decoder;
-    seam cells_in, tokens_in; // the embeddings and their first norm
+    residual_norm cells_in, tokens_in; // the embeddings and their first norm
     affine affine;
     REAL *column_code, *position_code, *dposition_code;
     uint8_t *at;    // position of each token in its target
     REAL *cells;    // room for a batch's cells where they must be copied
     REAL *logits;
-    REAL *y;        // a block's output before the seam; on the way back its gradient
+    REAL *y;        // a block's output before the residual_norm; on the way back its gradient
     REAL *dx, *dx_tokens, *dh, *dwide, *dmemory, *scratch;
     char *block;
     bool (*stop)(void *payload); // NULL: no one asks
@@ -95,8 +95,8 @@ static REAL *cut_reals(cutter *c, size_t rows, size_t columns) {
 }
 
 /* block: something is added to the stream here, and dropped from before; else the stream begins. */
-static seam cut_seam(cutter *c, size_t rows, size_t d, bool block, bool norm) {
-    seam s = { .x = cut_reals(c, rows, d) };
+static residual_norm cut_residual_norm(cutter *c, size_t rows, size_t d, bool block, bool norm) {
+    residual_norm s = { .x = cut_reals(c, rows, d) };
     if (block) s.keep = cut(c, rows * d / 8);
     if (norm) {
         s.h = cut_reals(c, rows, d);
@@ -146,7 +146,7 @@ static void cut_work(struct WORK *w, cutter *c) {
     const size_t column_bits = (H * columns + 7) / 8;
 
     const size_t k = (size_t)affine_rank(m);
-    w->cells_in = cut_seam(c, n, d, false, w->flags & SL_MODEL_PLAIN);
+    w->cells_in = cut_residual_norm(c, n, d, false, w->flags & SL_MODEL_PLAIN);
     w->affine.centred = cut_reals(c, k, d);
     w->affine.Z = cut_reals(c, k, d);
     w->affine.dZ = cut_reals(c, k, d);
@@ -159,25 +159,25 @@ static void cut_work(struct WORK *w, cutter *c) {
         const bool last = is_last(m, w->flags, i);
         const size_t rows = last ? R : n;
         l->columns = cut_attention(c, rows, n, d, !last, rows * H * columns, rows * column_bits);
-        l->after_columns = cut_seam(c, rows, d, true, true);
+        l->after_columns = cut_residual_norm(c, rows, d, true, true);
         l->points = cut_attention(c, rows, rows, d, true, rows * H * row, rows * H * row / 8);
-        l->after_points = cut_seam(c, rows, d, true, true);
+        l->after_points = cut_residual_norm(c, rows, d, true, true);
         l->mlp.u = cut_reals(c, rows, 4 * d);
         l->mlp.a = cut_reals(c, rows, 4 * d);
-        l->after_mlp = cut_seam(c, rows, d, true, i + 1 < o->layers);
+        l->after_mlp = cut_residual_norm(c, rows, d, true, i + 1 < o->layers);
     }
-    w->tokens_in = cut_seam(c, T, d, false, true);
+    w->tokens_in = cut_residual_norm(c, T, d, false, true);
     for (int i = 0; i < o->decoder_layers; i++) {
         decoder_layer *l = &w->decoder[i];
         l->self = cut_attention(c, T, T, d, true, T * H * own, T * H * own / 8);
-        l->after_self = cut_seam(c, T, d, true, true);
+        l->after_self = cut_residual_norm(c, T, d, true, true);
         l->memory_h = cut_reals(c, R, d);
         l->memory_stat = cut_reals(c, R, 2);
         l->cross = cut_attention(c, T, R, d, false, T * H * row, T * H * row / 8);
-        l->after_cross = cut_seam(c, T, d, true, true);
+        l->after_cross = cut_residual_norm(c, T, d, true, true);
         l->mlp.u = cut_reals(c, T, 4 * d);
         l->mlp.a = cut_reals(c, T, 4 * d);
-        l->after_mlp = cut_seam(c, T, d, true, true);
+        l->after_mlp = cut_residual_norm(c, T, d, true, true);
     }
     w->column_code = cut_reals(c, columns, d);
     w->position_code = cut_reals(c, most, d);
@@ -236,7 +236,7 @@ sl_status OF(model_work_new)(struct WORK **out, const sl_model *m, int pairs, in
     SL_ASSERT(pairs > 0 && points > 0 && tokens > 0);
     size_t bytes = count_bytes(m, pairs, points, tokens, flags);
     struct WORK *w = sl_malloc(1, sizeof *w);
-    char *block = sl_malloc_wide(bytes, 1);
+    char *block = sl_malloc_aligned(bytes, 1);
     if (!w || !block) {
         sl_free(block);
         sl_free(w);
@@ -397,16 +397,16 @@ static norm decoder_norm(const struct WORK *w, const REAL *weights, REAL *grad, 
     return norm_at(weights, grad, l->decoder[i + 1].norm1_g, l->decoder[i + 1].norm1_b);
 }
 
-static void close_block(const struct WORK *w, seam *s, const REAL *x, const REAL *bias,
+static void close_block(const struct WORK *w, residual_norm *s, const REAL *x, const REAL *bias,
                         const uint8_t *keep, norm n, int rows) {
-    NN(seam_fwd)(s->x, s->h, s->stat, x, w->y, bias, keep, w->scale, n.gain, n.offset,
+    NN(residual_norm_fwd)(s->x, s->h, s->stat, x, w->y, bias, keep, w->scale, n.gain, n.offset,
                  (REAL)w->model->options.norm_eps, rows, (int)w->model->options.width);
 }
 
-/* dx: the stream's gradient behind the seam, then before it. w->dh in, w->y out. */
-static void open_block(const struct WORK *w, const seam *s, REAL *dx, REAL *dbias, norm n,
+/* dx: the stream's gradient behind the residual_norm, then before it. w->dh in, w->y out. */
+static void open_block(const struct WORK *w, const residual_norm *s, REAL *dx, REAL *dbias, norm n,
                        int rows) {
-    NN(seam_bwd)(dx, w->y, dbias, n.dgain, n.doffset, w->dh, s->x, s->stat,
+    NN(residual_norm_bwd)(dx, w->y, dbias, n.dgain, n.doffset, w->dh, s->x, s->stat,
                  kept(w, s->keep, w->model->options.dropout), w->scale, n.gain, rows,
                  (int)w->model->options.width);
 }
@@ -482,7 +482,7 @@ static void columns_qkv_bwd(const struct WORK *w, int i, const attention *a, con
     cells_linear_bwd(w, i, dq, d, h, W, b, dW, db, rows, d, true);
 }
 
-static void encoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *in) {
+static void encoder_fwd(struct WORK *w, const REAL *weights, int i, const residual_norm *in) {
     const sl_model_options *o = &w->model->options;
     const sl_model__encoder *at = &w->model->layout->encoder[i];
     encoder_layer *l = &w->encoder[i];
@@ -522,7 +522,7 @@ static void encoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *
 
 /* w->dx: the gradient behind the layer in its first m rows, zero in the others; w->dh: that of the
  * norm which reads it. Leaves both for the layer before. */
-static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, const seam *in) {
+static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, const residual_norm *in) {
     const sl_model_options *o = &w->model->options;
     const sl_model__encoder *at = &w->model->layout->encoder[i];
     encoder_layer *l = &w->encoder[i];
@@ -561,7 +561,7 @@ static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, 
                     grad + at->columns_qkv_b, m);
 }
 
-static const seam *encoder_in(const struct WORK *w, int i) {
+static const residual_norm *encoder_in(const struct WORK *w, int i) {
     return i == 0 ? &w->cells_in : &w->encoder[i - 1].after_mlp;
 }
 
@@ -580,7 +580,7 @@ static const REAL *encode(struct WORK *w, const REAL *weights) {
         affine_prepare(w, weights);
     } else {
         norm n = encoder_norm(w, weights, NULL, -1);
-        NN(seam_fwd)(NULL, w->cells_in.h, w->cells_in.stat, w->cells_in.x, NULL, NULL, NULL, 1,
+        NN(residual_norm_fwd)(NULL, w->cells_in.h, w->cells_in.stat, w->cells_in.x, NULL, NULL, NULL, 1,
                      n.gain, n.offset, (REAL)m->options.norm_eps, w->n, d);
     }
     for (int i = 0; i < m->options.layers && !is_stopped(w); i++)
@@ -604,7 +604,7 @@ static void encode_bwd(struct WORK *w, const REAL *weights, REAL *grad) {
         affine_close(w, weights, grad, dcode);
     } else {
         norm n = encoder_norm(w, weights, grad, -1);
-        NN(seam_bwd)(w->dx, NULL, NULL, n.dgain, n.doffset, w->dh, w->cells_in.x,
+        NN(residual_norm_bwd)(w->dx, NULL, NULL, n.dgain, n.doffset, w->dh, w->cells_in.x,
                      w->cells_in.stat, NULL, 1, n.gain, w->n, d);
     }
     NN(cells_bwd)(grad + l->mantissa_w, grad + l->exponent_w, dcode, w->dx, w->mantissa,
@@ -620,7 +620,7 @@ static void encode_bwd(struct WORK *w, const REAL *weights, REAL *grad) {
 
 /* ---------------------------------------------------------------- decoder ------------------- */
 
-static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *in,
+static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const residual_norm *in,
                         const REAL *memory) {
     const sl_model_options *o = &w->model->options;
     const sl_model__decoder *at = &w->model->layout->decoder[i];
@@ -641,7 +641,7 @@ static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *
                 norm_at(weights, NULL, at->norm2_g, at->norm2_b), T);
 
     a = &l->cross;
-    NN(seam_fwd)(NULL, l->memory_h, l->memory_stat, memory, NULL, NULL, NULL, 1,
+    NN(residual_norm_fwd)(NULL, l->memory_h, l->memory_stat, memory, NULL, NULL, NULL, 1,
                  weights + at->memory_g, weights + at->memory_b, (REAL)o->norm_eps, w->R, d);
     NN(linear_fwd)(a->q, d, l->after_self.h, d, weights + at->cross_q_w, weights + at->cross_q_b, T,
                    d, d);
@@ -662,7 +662,7 @@ static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const seam *
 }
 
 /* As encoder_bwd, of w->dx_tokens; adds to the memory's gradient, the first R rows of w->dx. */
-static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, const seam *in,
+static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, const residual_norm *in,
                         const REAL *memory) {
     const sl_model_options *o = &w->model->options;
     const sl_model__decoder *at = &w->model->layout->decoder[i];
@@ -684,7 +684,7 @@ static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, 
     NN(linear_bwd_w)(grad + at->cross_kv_w, grad + at->cross_kv_b, w->dmemory, 2 * d, l->memory_h,
                      d, w->R, d, 2 * d);
     NN(linear_bwd_x)(w->dh, d, w->dmemory, 2 * d, weights + at->cross_kv_w, w->R, d, 2 * d, false);
-    NN(seam_bwd)(w->dx, NULL, NULL, grad + at->memory_g, grad + at->memory_b, w->dh, memory,
+    NN(residual_norm_bwd)(w->dx, NULL, NULL, grad + at->memory_g, grad + at->memory_b, w->dh, memory,
                  l->memory_stat, NULL, 1, weights + at->memory_g, w->R, d);
     NN(linear_bwd_w)(grad + at->cross_q_w, grad + at->cross_q_b, w->dwide, d, l->after_self.h, d, T,
                      d, d);
@@ -702,7 +702,7 @@ static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, 
     NN(linear_bwd_x)(w->dh, d, w->dwide, 3 * d, weights + at->self_qkv_w, T, d, 3 * d, false);
 }
 
-static const seam *decoder_in(const struct WORK *w, int i) {
+static const residual_norm *decoder_in(const struct WORK *w, int i) {
     return i == 0 ? &w->tokens_in : &w->decoder[i - 1].after_mlp;
 }
 
@@ -721,7 +721,7 @@ static void decode(struct WORK *w, const REAL *weights, const REAL *memory) {
     NN(tokens_fwd)(w->tokens_in.x, w->batch->ids, w->at, weights + l->table, w->position_code, T,
                    d);
     norm n = decoder_norm(w, weights, NULL, -1);
-    NN(seam_fwd)(NULL, w->tokens_in.h, w->tokens_in.stat, w->tokens_in.x, NULL, NULL, NULL, 1,
+    NN(residual_norm_fwd)(NULL, w->tokens_in.h, w->tokens_in.stat, w->tokens_in.x, NULL, NULL, NULL, 1,
                  n.gain, n.offset, (REAL)m->options.norm_eps, T, d);
     for (int i = 0; i <= last && !is_stopped(w); i++)
         decoder_fwd(w, weights, i, decoder_in(w, i), memory);
@@ -744,7 +744,7 @@ static void decode_bwd(struct WORK *w, const REAL *weights, REAL *grad, const RE
         decoder_bwd(w, weights, grad, i, decoder_in(w, i), memory);
     if (w->stopped) return;
     norm n = decoder_norm(w, weights, grad, -1);
-    NN(seam_bwd)(w->dx_tokens, NULL, NULL, n.dgain, n.doffset, w->dh, w->tokens_in.x,
+    NN(residual_norm_bwd)(w->dx_tokens, NULL, NULL, n.dgain, n.doffset, w->dh, w->tokens_in.x,
                  w->tokens_in.stat, NULL, 1, n.gain, T, d);
     const int positions = longest(w->batch);
     memset(w->dposition_code, 0, (size_t)(positions * d) * sizeof *w->dposition_code);

@@ -151,8 +151,8 @@ sl_status sl_model_new(sl_model **out, const sl_model_options *o) {
     if (l) {
         l->encoder = sl_calloc((size_t)full.layers, sizeof *l->encoder);
         l->decoder = sl_calloc((size_t)full.decoder_layers, sizeof *l->decoder);
-        l->code = sl_malloc_wide(codes, sizeof *l->code);
-        l->code_f = sl_malloc_wide(codes, sizeof *l->code_f);
+        l->code = sl_malloc_aligned(codes, sizeof *l->code);
+        l->code_f = sl_malloc_aligned(codes, sizeof *l->code_f);
     }
     if (!m->param || !l || !l->encoder || !l->decoder || !l->code || !l->code_f) {
         sl_model_free(m);

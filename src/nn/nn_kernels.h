@@ -23,13 +23,13 @@ void SL_NN(linear_bwd_w)(SL_REAL *dW, SL_REAL *db, const SL_REAL *dy, int ldy, c
 
 /* ------------------------------------------------------------------ residual and norm ------- */
 
-/* The seam between two blocks of a layer, in one pass over the rows:
+/* The residual_norm between two blocks of a layer, in one pass over the rows:
  *
  *     xo = x + dropout(y + b)          skipped when y is NULL: then xo is not written, and x is used
  *     h  = (xo - mean) rstd gain + offset      skipped when gain is NULL
  *
  * stat (N,2) keeps mean and rstd = 1/sqrt(variance + eps). b may be NULL. xo may be x. All dense. */
-void SL_NN(seam_fwd)(SL_REAL *xo, SL_REAL *h, SL_REAL *stat, const SL_REAL *x, const SL_REAL *y,
+void SL_NN(residual_norm_fwd)(SL_REAL *xo, SL_REAL *h, SL_REAL *stat, const SL_REAL *x, const SL_REAL *y,
                      const SL_REAL *b, const uint8_t *keep, SL_REAL scale, const SL_REAL *gain,
                      const SL_REAL *offset, SL_REAL eps, int N, int C);
 /* Backward of the same: dx holds the gradient of xo that came along the residual stream.
@@ -38,7 +38,7 @@ void SL_NN(seam_fwd)(SL_REAL *xo, SL_REAL *h, SL_REAL *stat, const SL_REAL *x, c
  *     dy  = dropout of dx; db += its column sums (db may be NULL)  skipped when dy is NULL
  *
  * xo: what the norm saw. Afterwards dx is the gradient of x. */
-void SL_NN(seam_bwd)(SL_REAL *dx, SL_REAL *dy, SL_REAL *db, SL_REAL *dgain, SL_REAL *doffset,
+void SL_NN(residual_norm_bwd)(SL_REAL *dx, SL_REAL *dy, SL_REAL *db, SL_REAL *dgain, SL_REAL *doffset,
                      const SL_REAL *dh, const SL_REAL *xo, const SL_REAL *stat,
                      const uint8_t *keep, SL_REAL scale, const SL_REAL *gain, int N, int C);
 

@@ -18,16 +18,16 @@ const sl_nn__pointwise *sl_nn__pointwise_at(sl_isa isa) {
 
 static const sl_nn__pointwise *chosen(void) { return sl_nn__pointwise_at(sl_cpu()); }
 
-void sl_nn_seam_fwd(float *xo, float *h, float *stat, const float *x, const float *y,
-                    const float *b, const uint8_t *keep, float scale, const float *gain,
-                    const float *offset, float eps, int N, int C) {
-    chosen()->seam_fwd(xo, h, stat, x, y, b, keep, scale, gain, offset, eps, N, C);
+void sl_nn_residual_norm_fwd(float *xo, float *h, float *stat, const float *x, const float *y,
+                             const float *b, const uint8_t *keep, float scale, const float *gain,
+                             const float *offset, float eps, int N, int C) {
+    chosen()->residual_norm_fwd(xo, h, stat, x, y, b, keep, scale, gain, offset, eps, N, C);
 }
 
-void sl_nn_seam_bwd(float *dx, float *dy, float *db, float *dgain, float *doffset, const float *dh,
-                    const float *xo, const float *stat, const uint8_t *keep, float scale,
-                    const float *gain, int N, int C) {
-    chosen()->seam_bwd(dx, dy, db, dgain, doffset, dh, xo, stat, keep, scale, gain, N, C);
+void sl_nn_residual_norm_bwd(float *dx, float *dy, float *db, float *dgain, float *doffset,
+                             const float *dh, const float *xo, const float *stat,
+                             const uint8_t *keep, float scale, const float *gain, int N, int C) {
+    chosen()->residual_norm_bwd(dx, dy, db, dgain, doffset, dh, xo, stat, keep, scale, gain, N, C);
 }
 
 void sl_nn_silu_fwd(float *a, float *u, const float *b, int N, int K) {

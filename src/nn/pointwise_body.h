@@ -23,17 +23,17 @@ enum { ROWS = 4 };
 
 /* ---------------------------------------------------------------- residual and norm --------- */
 
-typedef struct seam {
+typedef struct residual_norm {
     bool join, bias, drop, norm; // which parts there are
     const float *x, *y, *b, *gain, *offset;
     float *xo, *h, *stat;
     const uint8_t *keep;
     float scale, eps;
     int C;
-} seam;
+} residual_norm;
 
 /* xo = x + dropout(y + b), of one piece of one row. Numbers past n are 0. */
-SL_INLINE vec join(const seam *s, size_t row, int c, int n) {
+SL_INLINE vec join(const residual_norm *s, size_t row, int c, int n) {
     const size_t at = row * (size_t)s->C + (size_t)c;
     vec x = v_load_n(s->x + at, n);
     if (!s->join) return x;
@@ -49,7 +49,7 @@ SL_INLINE vec join(const seam *s, size_t row, int c, int n) {
     return x;
 }
 
-SL_INLINE vec join_row(const seam *s, size_t row) {
+SL_INLINE vec join_row(const residual_norm *s, size_t row) {
     vec sum0 = v_set(0), sum1 = v_set(0);
     int c = 0;
     for (; c + 2 * W <= s->C; c += 2 * W) {
@@ -81,13 +81,13 @@ SL_INLINE vec squares_of_row(const float *x, float mean, int C) {
     return sum0 + sum1;
 }
 
-SL_INLINE void norm(const seam *s, const float *x, float *h, vec mean, vec rstd, int c, int n) {
+SL_INLINE void norm(const residual_norm *s, const float *x, float *h, vec mean, vec rstd, int c, int n) {
     const vec z = (v_load_n(x + c, n) - mean) * rstd;
     v_store_n(h + c, v_fma(z, v_load_n(s->gain + c, n), v_load_n(s->offset + c, n)), n);
 }
 
 /* Up to ROWS rows from `row` on; a row's result does not depend on its neighbours. */
-SL_INLINE void seam_rows(const seam *s, size_t row, int rows) {
+SL_INLINE void seam_rows(const residual_norm *s, size_t row, int rows) {
     vec sum[ROWS];
     for (int r = 0; r < rows; r++) sum[r] = join_row(s, row + (size_t)r);
     if (!s->norm) return;
@@ -116,15 +116,15 @@ SL_INLINE void seam_rows(const seam *s, size_t row, int rows) {
     }
 }
 
-SL_INLINE void seam_all(seam s, bool joined, bool biased, bool dropped, bool normed, int N) {
+SL_INLINE void seam_all(residual_norm s, bool joined, bool biased, bool dropped, bool normed, int N) {
     s.join = joined, s.bias = biased, s.drop = dropped, s.norm = normed;
     for (int n = 0; n < N; n += ROWS) seam_rows(&s, (size_t)n, SL_MIN(ROWS, N - n));
 }
 
-static void seam_fwd(float *xo, float *h, float *stat, const float *x, const float *y,
+static void residual_norm_fwd(float *xo, float *h, float *stat, const float *x, const float *y,
                      const float *b, const uint8_t *keep, float scale, const float *gain,
                      const float *offset, float eps, int N, int C) {
-    const seam s = { .x = x, .y = y, .b = b, .gain = gain, .offset = offset, .xo = xo, .h = h,
+    const residual_norm s = { .x = x, .y = y, .b = b, .gain = gain, .offset = offset, .xo = xo, .h = h,
                      .stat = stat, .keep = keep, .scale = scale, .eps = eps, .C = C };
     const bool normed = gain != NULL;
     if (!y && normed) seam_all(s, false, false, false, true, N);
@@ -224,7 +224,7 @@ SL_INLINE void back_all(back s, bool normed, bool branched, bool dropped, bool b
     for (int n = 0; n < N; n += ROWS) back_rows(&s, (size_t)n, SL_MIN(ROWS, N - n));
 }
 
-static void seam_bwd(float *dx, float *dy, float *db, float *dgain, float *doffset,
+static void residual_norm_bwd(float *dx, float *dy, float *db, float *dgain, float *doffset,
                      const float *dh, const float *xo, const float *stat, const uint8_t *keep,
                      float scale, const float *gain, int N, int C) {
     const back s = { .dx = dx, .dy = dy, .db = db, .dgain = dgain, .doffset = doffset, .dh = dh,

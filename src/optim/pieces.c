@@ -96,8 +96,8 @@ static sl_status allocate(sl_optim *s) {
     s->share = sl_malloc((size_t)s->ranks + 1, sizeof *s->share);
     if (!s->tensor || !s->cpr || !s->piece || !s->sum || !s->share)
         return sl_fail_memory((size_t)s->n_piece, sizeof *s->piece, "pieces of tensors");
-    s->m = sl_malloc_wide(n, sizeof *s->m);
-    s->v = sl_malloc_wide(n, sizeof *s->v);
+    s->m = sl_malloc_aligned(n, sizeof *s->m);
+    s->v = sl_malloc_aligned(n, sizeof *s->v);
     if (!s->m || !s->v) return sl_fail_memory(n, 2 * sizeof *s->m, "moments of the optimiser");
     memset(s->m, 0, n * sizeof *s->m);
     memset(s->v, 0, n * sizeof *s->v);

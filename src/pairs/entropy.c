@@ -23,33 +23,34 @@
 
 /* ---------------------------------------------------------------- bases alike --------------- */
 
-/* Bases by kin, sorted. */
+/* Bases by skeleton_hash, sorted. */
 typedef struct relative {
-    uint64_t kin;
+    uint64_t skeleton_hash;
     int32_t base;
 } relative;
 
 static int cmp_relative(const void *a, const void *b) {
     const relative *x = a, *y = b;
-    return x->kin != y->kin ? (x->kin < y->kin ? -1 : 1)
-                            : (x->base > y->base) - (x->base < y->base);
+    return x->skeleton_hash != y->skeleton_hash ? (x->skeleton_hash < y->skeleton_hash ? -1 : 1)
+                                                : (x->base > y->base) - (x->base < y->base);
 }
 
 static sl_status relatives(relative **out, const sl_pairs *p) {
     relative *f = sl_malloc((size_t)p->n_seen, sizeof *f);
     if (!f) return sl_fail_memory((size_t)p->n_seen, sizeof *f, "bases");
     for (int64_t i = 0; i < p->n_seen; i++)
-        f[i] = (relative){ sl_pairs__kin(sl_universe_get(p->universe, p->seen[i])), p->seen[i] };
+        f[i] = (relative){ sl_pairs__skeleton_hash(sl_universe_get(p->universe, p->seen[i])),
+                           p->seen[i] };
     qsort(f, (size_t)p->n_seen, sizeof *f, cmp_relative);
     *out = f;
     return SL_OK;
 }
 
-static int64_t kin_begin(const relative *f, int64_t n, uint64_t kin) {
+static int64_t same_hash_begin(const relative *f, int64_t n, uint64_t skeleton_hash) {
     int64_t lo = 0, hi = n;
     while (lo < hi) {
         const int64_t mid = lo + (hi - lo) / 2;
-        if (f[mid].kin < kin)
+        if (f[mid].skeleton_hash < skeleton_hash)
             lo = mid + 1;
         else
             hi = mid;
@@ -80,10 +81,10 @@ static sl_status chance_by_all(double *out, const estimate *s, sl_arena *a, cons
     const sl_pairs *p = s->p;
     const sl_node *e; // as it was before columns were left out
     SL_TRY(sl_pairs__place(&e, a, sl_universe_get(p->universe, pair->base), pair->site));
-    const uint64_t kin = sl_pairs__kin(e);
+    const uint64_t skeleton_hash = sl_pairs__skeleton_hash(e);
     double sum = 0;
-    for (int64_t i = kin_begin(s->relative, p->n_seen, kin);
-         i < p->n_seen && s->relative[i].kin == kin; i++) {
+    for (int64_t i = same_hash_begin(s->relative, p->n_seen, skeleton_hash);
+         i < p->n_seen && s->relative[i].skeleton_hash == skeleton_hash; i++) {
         double chance;
         SL_TRY(sl_pairs__chance(&chance, a, sl_universe_get(p->universe, s->relative[i].base), e,
                                 &p->options));

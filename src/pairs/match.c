@@ -172,28 +172,28 @@ static term term_of(const sl_node *e) {
 
 static uint64_t mix(uint64_t a, uint64_t b) { return sl_hash(&a, sizeof a, b); }
 
-static uint64_t kin_of_many(const sl_node *u, int n, sl_op op) {
+static uint64_t hash_of_many(const sl_node *u, int n, sl_op op) {
     uint64_t sum = 0, last = 0;
     int count = 0;
     for (int i = 0; i < n; i++, u = sl_expr_next(u)) {
         if (u->op == SL_OP_NUM) continue;
-        last = sl_pairs__kin(u);
+        last = sl_pairs__skeleton_hash(u);
         sum += mix(last, op); // in any order: constants change it
         count++;
     }
     return count == 1 ? last : mix(sum, (uint64_t)op + 1000);
 }
 
-uint64_t sl_pairs__kin(const sl_node *e) {
+uint64_t sl_pairs__skeleton_hash(const sl_node *e) {
     switch ((sl_op)e->op) {
     case SL_OP_ADD:
-    case SL_OP_MUL: return kin_of_many(e + 1, e->arg, (sl_op)e->op);
+    case SL_OP_MUL: return hash_of_many(e + 1, e->arg, (sl_op)e->op);
     case SL_OP_POW:
         if (e[1].op == SL_OP_NUM) return sl_expr_hash(e);
-        return mix(sl_pairs__kin(e + 1), sl_expr_hash(sl_expr_next(e + 1)));
+        return mix(sl_pairs__skeleton_hash(e + 1), sl_expr_hash(sl_expr_next(e + 1)));
     case SL_OP_EXP:
     case SL_OP_SIN:
-    case SL_OP_COS: return mix(sl_pairs__kin(e + 1), (uint64_t)e->op + 2000);
+    case SL_OP_COS: return mix(sl_pairs__skeleton_hash(e + 1), (uint64_t)e->op + 2000);
     default: return sl_expr_hash(e);
     }
 }
@@ -386,7 +386,7 @@ static sl_status product_law(law *out, const matcher *m, const sl_node *const *o
         p->twin[k] = twin_before(factor, k);
         for (int i = 0; i < n; i++) {
             double chance;
-            if (sl_pairs__kin(operand[i]) != sl_pairs__kin(f)) continue;
+            if (sl_pairs__skeleton_hash(operand[i]) != sl_pairs__skeleton_hash(f)) continue;
             if (f->op != SL_OP_ADD) {
                 SL_TRY(pure_law(&p->at[i][k], m, operand[i], (term){ SL_RAT(1), f, 1 }));
                 continue;
@@ -407,7 +407,7 @@ static sl_status term_law(law *out, const matcher *m, const sl_node *u, term T) 
     sl_rat number;
     law one;
     *out = (law){ .n = 0 };
-    if (sl_pairs__kin(u) != kin_of_many(T.factor, T.n, SL_OP_MUL)) return SL_OK;
+    if (sl_pairs__skeleton_hash(u) != hash_of_many(T.factor, T.n, SL_OP_MUL)) return SL_OK;
     if (u->op == SL_OP_MUL) {
         const int n = operands(list, &number, u, SL_OP_MUL);
         if (n > 1) return product_law(out, m, list, n, number, T);

@@ -72,7 +72,7 @@ SL_NODISCARD sl_status sl_pairs__chance(double *out, sl_arena *a, const sl_node 
 /* The chance of these constants. */
 double sl_pairs__draw_chance(const sl_pair_site *site, int n, const sl_pairs_options *o);
 /* A name for what is left of e without numbers that add or multiply: constants do not change it. */
-uint64_t sl_pairs__kin(const sl_node *e);
+uint64_t sl_pairs__skeleton_hash(const sl_node *e);
 
 /* ---------------------------------------------------------------- points -------------------- */
 

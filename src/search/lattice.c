@@ -189,7 +189,7 @@ static sl_status open_lattice(void **state, sl_search__job *j) {
     l->variables = j->rows.inputs;
     int workers = sl_par_pool_threads(j->pool);
     l->hits = sl_calloc((size_t)workers, sizeof *l->hits);
-    l->scratch = sl_malloc_wide((size_t)workers, sizeof(sl_search__lattice_scratch));
+    l->scratch = sl_malloc_aligned((size_t)workers, sizeof(sl_search__lattice_scratch));
     if (!l->hits || !l->scratch) {
         st = sl_fail_memory((size_t)workers, sizeof(sl_search__lattice_scratch),
                             "the lattice search");

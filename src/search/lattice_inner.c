@@ -16,7 +16,7 @@ enum { KEY_SHIFT = 6, RAW_MAX = 1 << 23, ATOMS_MAX = 1 << 16 };
 sl_status sl_search__lattice_alloc(void **out, sl_lattice *l, size_t count, size_t size) {
     *out = NULL;
     if (!sl_search__reserve(l->job, (int64_t)(count * size))) return SL_OK;
-    *out = sl_malloc_wide(count, size);
+    *out = sl_malloc_aligned(count, size);
     if (!*out) {
         sl_search__release(l->job, (int64_t)(count * size));
         return sl_fail_memory(count, size, "the lattice search");

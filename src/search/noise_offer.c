@@ -72,7 +72,7 @@ static sl_status snap(attempt *best, sl_search__job *j) {
 
 /* R2 in the table as it is, whatever the weights of the fit. */
 static sl_status plain_r2(sl_fit *fit, const sl_dataset *p) {
-    double *value = sl_malloc_wide((size_t)p->rows, sizeof *value);
+    double *value = sl_malloc_aligned((size_t)p->rows, sizeof *value);
     if (!value) return sl_fail_memory((size_t)p->rows, sizeof *value, "values");
     sl_arena scratch = { 0 };
     sl_status st = sl_expr_eval(value, &scratch, fit->expr, p->x, p->rows, fit->value);

@@ -346,8 +346,8 @@ sl_status sl_search__noise_screen(sl_search__noise_top top[SL_NOISE__TERMS], sl_
     c.y = sl_malloc(n, sizeof *c.y);
     c.worth = sl_malloc(n, sizeof *c.worth);
     c.q = sl_malloc(n * dims, sizeof *c.q);
-    c.tile = sl_malloc_wide(paired * dims, sizeof *c.tile);
-    c.tile_y = sl_malloc_wide(paired, sizeof *c.tile_y);
+    c.tile = sl_malloc_aligned(paired * dims, sizeof *c.tile);
+    c.tile_y = sl_malloc_aligned(paired, sizeof *c.tile_y);
     sl_status st = c.at && c.y && c.worth && c.q && c.tile && c.tile_y
                        ? run(top, &c)
                        : sl_fail_memory(n * dims, sizeof *c.q, "projected terms");

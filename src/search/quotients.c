@@ -72,14 +72,14 @@ static void free_work(sl_quotients *q) {
 
 /* One block for all probes. */
 static bool make_list(sl_search__quotients_list *list, int32_t room) {
-    double *v = sl_malloc_wide((size_t)room * SL_QUOTIENTS__PROBES, sizeof *v);
+    double *v = sl_malloc_aligned((size_t)room * SL_QUOTIENTS__PROBES, sizeof *v);
     for (int k = 0; k < SL_QUOTIENTS__PROBES && v; k++) list->v[k] = v + (int64_t)k * room;
     list->room = room;
     return v != NULL;
 }
 
 static bool make_flat(sl_search__quotients_flat *f, int32_t room) {
-    double *e = sl_malloc_wide((size_t)room * SL_LEN(f->e), sizeof *e);
+    double *e = sl_malloc_aligned((size_t)room * SL_LEN(f->e), sizeof *e);
     for (int k = 0; k < SL_LEN(f->e) && e; k++) f->e[k] = e + (int64_t)k * room;
     f->top = sl_malloc((size_t)room, sizeof *f->top);
     f->bottom = sl_malloc((size_t)room, sizeof *f->bottom);
@@ -100,7 +100,7 @@ static bool make_work(sl_search__quotients_work *w, const struct level *l) {
     w->set.size = 2 * (int64_t)l->bottoms;
     w->set.slot = sl_calloc((size_t)w->set.size, sizeof *w->set.slot);
     w->room = (int64_t)1 << l->slots;
-    w->slot = sl_malloc_wide((size_t)w->room, sizeof *w->slot);
+    w->slot = sl_malloc_aligned((size_t)w->room, sizeof *w->slot);
     w->map = sl_malloc(SL_QUOTIENTS__MAP, sizeof *w->map);
     return done && w->top && w->bottom && w->set.slot && w->slot && w->map;
 }

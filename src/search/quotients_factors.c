@@ -178,7 +178,7 @@ static sl_status keep(bool *done, sl_search__quotients_factor *f, const maker *m
     *done = sl_search__reserve(q->job, (int64_t)(n * each));
     if (!*done) return SL_OK;
     q->factor_bytes += (int64_t)(n * each);
-    f->v[0] = sl_malloc_wide(n, each);
+    f->v[0] = sl_malloc_aligned(n, each);
     if (!f->v[0]) return sl_fail_memory(n, each, "factors of quotients");
     f->count = m->count;
     for (int k = 0; k < SL_QUOTIENTS__PROBES; k++) {

@@ -42,7 +42,7 @@ static sl_status open_buffers(sl_spans *s) {
         open_hits(s, &s->shard_hits[i], HITS_SHARD, &st);
     for (int i = 0; i < s->workers && st == SL_OK; i++) {
         size_t numbers = SL_SPANS__BLOCK * (size_t)s->stride;
-        s->scratch[i] = sl_malloc_wide(numbers, sizeof(double));
+        s->scratch[i] = sl_malloc_aligned(numbers, sizeof(double));
         if (!s->scratch[i]) st = sl_fail_memory(numbers, sizeof(double), "values of terms");
     }
     for (int i = 0; i < s->spans; i++)

@@ -18,7 +18,7 @@ static int64_t bytes_of(int64_t size) { return size * (int64_t)sizeof(sl_search_
 static sl_status new_entries(sl_search__spans_entry **out, sl_search__job *j, int64_t size) {
     *out = NULL;
     if (!sl_search__reserve(j, bytes_of(size))) return SL_OK;
-    *out = sl_malloc_wide((size_t)size, sizeof **out);
+    *out = sl_malloc_aligned((size_t)size, sizeof **out);
     if (*out) return SL_OK;
     sl_search__release(j, bytes_of(size));
     return sl_fail_memory((size_t)size, sizeof **out, "a table of keys");

@@ -48,7 +48,7 @@ static sl_status new_chunk(sl_store *s, sl_search__store_chunk *c) {
     const size_t n = SL_STORE__CHUNK * (size_t)s->stride;
     const size_t others = sizeof *c->term + (s->units ? sizeof *c->dimension : 0);
     if (!sl_search__store_reserve(s, n * sizeof *c->value + SL_STORE__CHUNK * others)) return SL_OK;
-    c->value = sl_malloc_wide(n, sizeof *c->value);
+    c->value = sl_malloc_aligned(n, sizeof *c->value);
     if (!c->value) return sl_fail_memory(n, sizeof *c->value, "values of terms");
     if (s->units) c->dimension = sl_malloc(SL_STORE__CHUNK, sizeof *c->dimension);
     if (s->units && !c->dimension)

@@ -23,7 +23,7 @@ sl_status sl_search__store_batch_new(sl_search__store_batch **out, sl_store *s) 
     sl_search__store_batch *b = sl_malloc(1, sizeof *b);
     if (!b) return sl_fail_memory(1, sizeof *b, "a batch of terms");
     b->store = s;
-    b->value = sl_malloc_wide(n, sizeof *b->value);
+    b->value = sl_malloc_aligned(n, sizeof *b->value);
     if (!b->value) {
         sl_free(b);
         return sl_fail_memory(n, sizeof *b->value, "the values of a batch of terms");

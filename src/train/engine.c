@@ -14,7 +14,7 @@ enum { PAIRS_PART = 4, PIECES_PART = 4 }; // pairs, and pieces, of one part of p
 /* ---------------------------------------------------------------- lifetime ------------------ */
 
 static sl_status wide(float **out, int64_t n, const char *what) {
-    *out = sl_malloc_wide((size_t)n, sizeof(float));
+    *out = sl_malloc_aligned((size_t)n, sizeof(float));
     return *out ? SL_OK : sl_fail_memory((size_t)n, sizeof(float), what);
 }
 
@@ -35,9 +35,9 @@ static sl_status allocate(sl_train__engine *e, const sl_optim_options *o, int64_
     SL_TRY(counts(&e->tokens, s->lanes));
     e->loss = sl_calloc((size_t)s->lanes, sizeof *e->loss);
     e->grad = sl_calloc((size_t)lanes, sizeof *e->grad);
-    e->seat = sl_calloc((size_t)s->seats, sizeof *e->seat);
+    e->workspace = sl_calloc((size_t)s->workspaces, sizeof *e->workspace);
     e->arena = sl_calloc((size_t)s->threads, sizeof *e->arena);
-    if (!e->loss || !e->grad || !e->seat || !e->arena)
+    if (!e->loss || !e->grad || !e->workspace || !e->arena)
         return sl_fail_memory((size_t)s->lanes, sizeof *e->loss, "lists of lanes and threads");
 
     sl_optim_shares(e->share, tensors, m->n_param, s->ranks);
@@ -51,9 +51,9 @@ static sl_status allocate(sl_train__engine *e, const sl_optim_options *o, int64_
         SL_TRY(wide(&e->received, SL_MAX(s->ranks * mine, m->block), "gradients of ranks"));
     }
     SL_TRY(sl_optim_new(&e->optim, tensors, m->n_param, o, steps, s->rank, s->ranks));
-    for (int i = 0; i < s->seats; i++) {
-        SL_TRY(sl_train__seat_new(&e->seat[i], m, s));
-        sl_model_work_set_stop(e->seat[i].work, pass_stops, e);
+    for (int i = 0; i < s->workspaces; i++) {
+        SL_TRY(sl_train__workspace_new(&e->workspace[i], m, s));
+        sl_model_work_set_stop(e->workspace[i].work, pass_stops, e);
     }
     const int first = sl_train__lane_begin(s, (int)e->lanes_of[s->rank]);
     const int last = sl_train__lane_begin(s, (int)e->lanes_of[s->rank + 1]);
@@ -80,11 +80,12 @@ sl_status sl_train__engine_new(sl_train__engine *e, sl_pool *pool, const sl_mode
 void sl_train__engine_clear(sl_train__engine *e) {
     if (!e->model) return; // never begun, or cleared already
     for (int i = 0; i < 2; i++) sl_train__feed_clear(&e->feed[i]);
-    for (int i = 0; e->seat && i < e->shape.seats; i++) sl_train__seat_clear(&e->seat[i]);
+    for (int i = 0; e->workspace && i < e->shape.workspaces; i++)
+        sl_train__workspace_clear(&e->workspace[i]);
     for (int i = 0; e->arena && i < e->shape.threads; i++) sl_arena_clear(&e->arena[i]);
     for (int l = 0; e->grad && l < sl_train__rank_lanes(&e->shape); l++) sl_free(e->grad[l]);
     sl_optim_free(e->optim);
-    sl_free(e->seat);
+    sl_free(e->workspace);
     sl_free(e->arena);
     sl_free(e->grad);
     sl_free(e->weights);
@@ -96,13 +97,15 @@ void sl_train__engine_clear(sl_train__engine *e) {
     *e = (sl_train__engine){ 0 };
 }
 
-sl_train__seat *sl_train__seat_take(sl_train__engine *e) {
-    // no more lanes run at once than there are seats, so one is free or about to be
-    for (int i = 0;; i = (i + 1) % e->shape.seats)
-        if (!atomic_exchange(&e->seat[i].taken, true)) return &e->seat[i];
+sl_train__workspace *sl_train__workspace_take(sl_train__engine *e) {
+    // no more lanes run at once than there are workspaces, so one is free or about to be
+    for (int i = 0;; i = (i + 1) % e->shape.workspaces)
+        if (!atomic_exchange(&e->workspace[i].taken, true)) return &e->workspace[i];
 }
 
-void sl_train__seat_leave(sl_train__seat *seat) { atomic_store(&seat->taken, false); }
+void sl_train__workspace_leave(sl_train__workspace *workspace) {
+    atomic_store(&workspace->taken, false);
+}
 
 bool sl_train__stopping(sl_train__engine *e) {
     if (sl_par_stopping()) atomic_store(&e->stop, true);
@@ -124,13 +127,13 @@ static sl_status run_lane(sl_train__engine *e, const sl_train__feed *f, int l) {
     const sl_train__shape *s = &e->shape;
     const int first = (int)e->lanes_of[s->rank], lane = first + l;
     const int base = sl_train__lane_begin(s, first); // place in the batch of our first slot
-    sl_train__seat *seat = sl_train__seat_take(e);
+    sl_train__workspace *workspace = sl_train__workspace_take(e);
     memset(e->grad[l], 0, (size_t)e->model->block * sizeof(float));
     e->tokens[lane] = 0;
-    e->loss[lane] = sl_train__run_pairs(seat, e->grad[l], &e->tokens[lane], e->weights, s, f,
+    e->loss[lane] = sl_train__run_pairs(workspace, e->grad[l], &e->tokens[lane], e->weights, s, f,
                                         sl_train__lane_begin(s, lane) - base,
                                         sl_train__lane_begin(s, lane + 1) - base, e->dropout);
-    sl_train__seat_leave(seat);
+    sl_train__workspace_leave(workspace);
     const sl_status st = sl_nn_gemm_status();
     return st == SL_OK && sl_train__stopping(e) ? sl_train__fail_stopped() : st;
 }

@@ -24,7 +24,7 @@ sl_status sl_train__feed_new(sl_train__feed *f, const sl_train__shape *s, int64_
     };
     const size_t n = (size_t)pairs, floats = n * cells(f);
     const size_t bytes = (size_t)sl_train__feed_bytes(s, pairs);
-    f->mantissa = sl_malloc_wide(bytes, 1);
+    f->mantissa = sl_malloc_aligned(bytes, 1);
     if (!f->mantissa) return sl_fail_memory(bytes, 1, "the pairs of a batch");
     f->exponent = f->mantissa + floats;
     f->n_tokens = (int *)(void *)(f->exponent + floats);
@@ -95,30 +95,32 @@ static size_t room_bytes(const sl_train__shape *s) {
            (pairs + 1) * sizeof(int) + pairs * columns + 2 * (size_t)s->chunk_tokens;
 }
 
-int64_t sl_train__seat_bytes(const sl_model *m, const sl_train__shape *s) {
-    return (int64_t)(sizeof(sl_train__seat) + room_bytes(s)) +
+int64_t sl_train__workspace_bytes(const sl_model *m, const sl_train__shape *s) {
+    return (int64_t)(sizeof(sl_train__workspace) + room_bytes(s)) +
            sl_model_work_bytes(m, s->chunk, s->points, s->chunk_tokens, 0);
 }
 
-sl_status sl_train__seat_new(sl_train__seat *seat, const sl_model *m, const sl_train__shape *s) {
+sl_status sl_train__workspace_new(sl_train__workspace *workspace, const sl_model *m,
+                                  const sl_train__shape *s) {
     const size_t pairs = (size_t)s->chunk, columns = (size_t)s->columns;
     const size_t floats = pairs * columns * (size_t)s->points;
-    seat->mantissa = sl_malloc_wide(room_bytes(s), 1);
-    if (!seat->mantissa) return sl_fail_memory(room_bytes(s), 1, "the pairs of a chunk");
-    seat->exponent = seat->mantissa + floats;
-    seat->number = (int64_t *)(void *)(seat->exponent + floats); // an even number of floats on
-    seat->begin = (int *)(seat->number + pairs);
-    seat->present = (uint8_t *)(seat->begin + pairs + 1);
-    seat->ids = seat->present + pairs * columns;
-    seat->targets = seat->ids + s->chunk_tokens;
-    return sl_model_work_new(&seat->work, m, s->chunk, s->points, s->chunk_tokens, 0);
+    workspace->mantissa = sl_malloc_aligned(room_bytes(s), 1);
+    if (!workspace->mantissa) return sl_fail_memory(room_bytes(s), 1, "the pairs of a chunk");
+    workspace->exponent = workspace->mantissa + floats;
+    workspace->number =
+        (int64_t *)(void *)(workspace->exponent + floats); // an even number of floats on
+    workspace->begin = (int *)(workspace->number + pairs);
+    workspace->present = (uint8_t *)(workspace->begin + pairs + 1);
+    workspace->ids = workspace->present + pairs * columns;
+    workspace->targets = workspace->ids + s->chunk_tokens;
+    return sl_model_work_new(&workspace->work, m, s->chunk, s->points, s->chunk_tokens, 0);
 }
 
-void sl_train__seat_clear(sl_train__seat *seat) {
-    sl_free(seat->mantissa);
-    sl_model_work_free(seat->work);
-    seat->mantissa = NULL;
-    seat->work = NULL;
+void sl_train__workspace_clear(sl_train__workspace *workspace) {
+    sl_free(workspace->mantissa);
+    sl_model_work_free(workspace->work);
+    workspace->mantissa = NULL;
+    workspace->work = NULL;
 }
 
 /* How many pairs from `from` on make the next chunk: as many as fit by number and by tokens. Where
@@ -131,48 +133,48 @@ static int next_chunk(const sl_train__shape *s, const sl_train__feed *f, int fro
     return n;
 }
 
-static sl_batch pack(sl_train__seat *seat, const sl_train__feed *f, int from, int n) {
+static sl_batch pack(sl_train__workspace *workspace, const sl_train__feed *f, int from, int n) {
     const size_t columns = (size_t)f->columns, points = (size_t)f->points, pairs = (size_t)n;
     const size_t bytes = points * sizeof(float);
     bool all = true;
-    seat->begin[0] = 0;
+    workspace->begin[0] = 0;
     for (size_t i = 0; i < pairs; i++) {
         const size_t slot = (size_t)from + i;
         for (size_t c = 0; c < columns; c++) {
             const size_t here = slot * cells(f) + c * points, there = (c * pairs + i) * points;
-            memcpy(seat->mantissa + there, f->mantissa + here, bytes);
-            memcpy(seat->exponent + there, f->exponent + here, bytes);
-            seat->present[c * pairs + i] = f->present[slot * columns + c];
+            memcpy(workspace->mantissa + there, f->mantissa + here, bytes);
+            memcpy(workspace->exponent + there, f->exponent + here, bytes);
+            workspace->present[c * pairs + i] = f->present[slot * columns + c];
             all = all && f->present[slot * columns + c];
         }
         // the decoder reads the start token and what stands before each target
         const uint8_t *tokens = f->tokens + slot * (size_t)f->max_tokens;
-        const int begin = seat->begin[i], count = f->n_tokens[slot];
-        memcpy(seat->targets + begin, tokens, (size_t)count);
-        seat->ids[begin] = SL_TOKEN_START;
-        memcpy(seat->ids + begin + 1, tokens, (size_t)count - 1);
-        seat->begin[i + 1] = begin + count;
-        seat->number[i] = f->first + (int64_t)slot;
+        const int begin = workspace->begin[i], count = f->n_tokens[slot];
+        memcpy(workspace->targets + begin, tokens, (size_t)count);
+        workspace->ids[begin] = SL_TOKEN_START;
+        memcpy(workspace->ids + begin + 1, tokens, (size_t)count - 1);
+        workspace->begin[i + 1] = begin + count;
+        workspace->number[i] = f->first + (int64_t)slot;
     }
     return (sl_batch){ .pairs = n,
                        .points = f->points,
-                       .mantissa = seat->mantissa,
-                       .exponent = seat->exponent,
-                       .present = all ? NULL : seat->present,
-                       .ids = seat->ids,
-                       .targets = seat->targets,
-                       .begin = seat->begin,
-                       .number = seat->number };
+                       .mantissa = workspace->mantissa,
+                       .exponent = workspace->exponent,
+                       .present = all ? NULL : workspace->present,
+                       .ids = workspace->ids,
+                       .targets = workspace->targets,
+                       .begin = workspace->begin,
+                       .number = workspace->number };
 }
 
-double sl_train__run_pairs(sl_train__seat *seat, float *grad, int64_t *tokens, const float *weights,
-                           const sl_train__shape *s, const sl_train__feed *f, int from, int to,
-                           sl_dropout dropout) {
+double sl_train__run_pairs(sl_train__workspace *workspace, float *grad, int64_t *tokens,
+                           const float *weights, const sl_train__shape *s, const sl_train__feed *f,
+                           int from, int to, sl_dropout dropout) {
     double loss = 0;
     while (from < to) {
         const int n = next_chunk(s, f, from, to);
-        const sl_batch b = pack(seat, f, from, n);
-        loss += sl_model_pass(seat->work, grad, NULL, weights, &b, dropout);
+        const sl_batch b = pack(workspace, f, from, n);
+        loss += sl_model_pass(workspace->work, grad, NULL, weights, &b, dropout);
         *tokens += b.begin[n];
         from += n;
     }

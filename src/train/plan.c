@@ -42,7 +42,7 @@ sl_status sl_train__shape_make(sl_train__shape *out, const sl_train_options *o, 
         .rank = rank,
         .ranks = ranks,
         .threads = threads,
-        .seats = SL_MIN(threads, lanes / ranks),
+        .workspaces = SL_MIN(threads, lanes / ranks),
         .valid = valid,
     };
     return SL_OK;
@@ -132,7 +132,7 @@ static sl_status fill_memory(sl_train_plan *p, const sl_model *m, const sl_train
                         SL_MODEL_MAX_TOKENS * m->options.width * 12;
     p->memory_gradients = lanes * block + received + s->lanes * 16;
     p->memory_optimiser = sl_optim_bytes(tensors, m->n_param, s->rank, s->ranks);
-    p->memory_activations = s->seats * sl_train__seat_bytes(m, s);
+    p->memory_activations = s->workspaces * sl_train__workspace_bytes(m, s);
     p->memory_batches =
         2 * sl_train__feed_bytes(s, sl_train__lane_begin(s, lanes)) + sl_train__valid_bytes(s) +
         s->threads * (ARENA_BYTES + (int64_t)s->points * s->columns * 5 * (int64_t)sizeof(double));

@@ -38,7 +38,7 @@ typedef struct run {
     double clock_saved;
     bool requested; // rank 0: progress was answered with a request to stop
     bool stopping;  // all ranks know of one
-    sl_train_news news;
+    sl_train_report latest;
 } run;
 
 /* ---------------------------------------------------------------- telling ------------------- */
@@ -64,17 +64,17 @@ static void tell(run *r, const char *note) {
         t = &first;
     }
     clock_on(r);
-    r->news.step = r->step;
-    r->news.steps = r->plan.steps;
-    r->news.loss = t->loss;
-    r->news.loss_expression = t->loss_expression;
-    r->news.loss_valid = t->loss_valid;
-    r->news.loss_valid_expression = t->loss_valid_expression;
-    r->news.pairs_per_second = t->pairs_per_second;
-    r->news.gflops = t->pairs_per_second * r->plan.flops_pair_paper * 1e-9;
-    r->news.seconds = r->tally.seconds;
-    r->news.note = note;
-    if (r->progress(&r->news, r->payload) != 0) r->requested = true;
+    r->latest.step = r->step;
+    r->latest.steps = r->plan.steps;
+    r->latest.loss = t->loss;
+    r->latest.loss_expression = t->loss_expression;
+    r->latest.loss_valid = t->loss_valid;
+    r->latest.loss_valid_expression = t->loss_valid_expression;
+    r->latest.pairs_per_second = t->pairs_per_second;
+    r->latest.gflops = t->pairs_per_second * r->plan.flops_pair_paper * 1e-9;
+    r->latest.seconds = r->tally.seconds;
+    r->latest.note = note;
+    if (r->progress(&r->latest, r->payload) != 0) r->requested = true;
 }
 
 SL_PRINTF(2, 3) static void note(run *r, const char *format, ...) {
@@ -110,7 +110,7 @@ static void add_step(run *r, const sl_train__outcome *o, double seconds) {
     t->line_grad_norm += o->optim.grad_norm;
     t->line_clipped += o->optim.clipped;
     t->line_seconds += seconds;
-    r->news.lr = o->optim.lr;
+    r->latest.lr = o->optim.lr;
 }
 
 /* All ranks: are the sums due as a line? Then they become the figures that are told. */
@@ -129,7 +129,7 @@ static sl_status log_step(run *r) {
     sl_train__log_begin(&r->log, "step", r->step);
     sl_io_json_add_real(s, "loss", t->loss);
     sl_io_json_add_real(s, "loss_expression", t->loss_expression);
-    sl_io_json_add_real(s, "lr", r->news.lr);
+    sl_io_json_add_real(s, "lr", r->latest.lr);
     sl_io_json_add_real(s, "grad_norm", t->line_grad_norm / steps);
     sl_io_json_add_real(s, "clipped", (double)t->line_clipped / steps);
     sl_io_json_add_int(s, "tokens", t->tokens);
@@ -492,7 +492,7 @@ sl_status sl_train_run(sl_train_result *out, sl_pool *pool, const sl_train_confi
               .saved = -1,
               .folder = { .lock = -1 } };
     r.clock_begin = r.clock_saved = sl_clock();
-    r.news.lr = NAN;
+    r.latest.lr = NAN;
     sl_train__tally_init(&r.tally);
     sl_mem_peak_reset();
     SL_GO(begin(&r));

@@ -23,8 +23,8 @@ static sl_status check(const sl_train_config *c, int points, int tokens, int ste
 /* Rank 0: tells how far it is, outside of what is timed. */
 static sl_status tell(int step, int steps, double loss, sl_train_progress progress, void *payload) {
     if (!progress || sl_par_rank() != 0) return SL_OK;
-    const sl_train_news news = { .step = step, .steps = steps, .loss = loss };
-    if (progress(&news, payload) == 0) return SL_OK;
+    const sl_train_report latest = { .step = step, .steps = steps, .loss = loss };
+    if (progress(&latest, payload) == 0) return SL_OK;
     return sl_fail(SL_ECANCEL, "stopped at step %d of %d", step, steps);
 }
 

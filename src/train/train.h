@@ -93,19 +93,19 @@ SL_NODISCARD sl_status sl_train_plan_make(sl_train_plan *out, const sl_train_con
 
 /* ---------------------------------------------------------------- a run --------------------- */
 
-typedef struct sl_train_news {
+typedef struct sl_train_report {
     int64_t step, steps;
     double loss, loss_valid;  // nats per token, of the last steps and the last validation; NaN: none
     double loss_expression, loss_valid_expression; // nats per expression
     double lr, pairs_per_second, gflops; // GFLOP/s by the paper's count
     double seconds;           // of the whole run, earlier parts included
     const char *note;         // NULL, or something to tell: a checkpoint saved, a bound set
-} sl_train_news;
+} sl_train_report;
 
 /* Told after every step; anything but 0 ends the run after that step, saved, with SL_ECANCEL. A
  * request to stop that a watch of any rank sees (sl_par_watch_begin) ends it sooner: the step or
  * the validation at hand is abandoned, and what was done before is saved. */
-typedef int (*sl_train_progress)(const sl_train_news *news, void *payload);
+typedef int (*sl_train_progress)(const sl_train_report *latest, void *payload);
 
 typedef struct sl_train_result {
     int64_t step, resumed_at;      // steps done; step it was resumed at, -1: from the start

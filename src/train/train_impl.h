@@ -16,7 +16,7 @@ typedef struct sl_train__shape {
     int batch, lanes;        // of all ranks
     int chunk, chunk_tokens; // most pairs and tokens of one pass through the model
     int rank, ranks, threads;
-    int seats;               // lanes that can run at once
+    int workspaces;               // lanes that can run at once
     int64_t valid;           // pairs of the validation
 } sl_train__shape;
 
@@ -75,23 +75,23 @@ SL_NODISCARD sl_status sl_train__feed_make(sl_train__feed *f, int at, sl_arena *
 void sl_train__feed_random(sl_train__feed *f, int at, int n, int vocabulary, uint64_t key);
 
 /* A place to run chunks at: activations, and room where pairs are packed for the model. */
-typedef struct sl_train__seat {
+typedef struct sl_train__workspace {
     atomic_bool taken;
     sl_work *work;
     float *mantissa, *exponent; // (columns, pairs, points) of a chunk
     int64_t *number;
     int *begin;
     uint8_t *present, *ids, *targets;
-} sl_train__seat;
+} sl_train__workspace;
 
-int64_t sl_train__seat_bytes(const sl_model *m, const sl_train__shape *s);
-SL_NODISCARD sl_status sl_train__seat_new(sl_train__seat *seat, const sl_model *m,
+int64_t sl_train__workspace_bytes(const sl_model *m, const sl_train__shape *s);
+SL_NODISCARD sl_status sl_train__workspace_new(sl_train__workspace *workspace, const sl_model *m,
                                           const sl_train__shape *s);
-void sl_train__seat_clear(sl_train__seat *seat);
+void sl_train__workspace_clear(sl_train__workspace *workspace);
 
 /* Pairs from .. to-1 of a feed through the model, chunk by chunk. Answers the sum of -log p; adds
  * the target tokens to *tokens, and the gradient to grad (or NULL: forward only). */
-double sl_train__run_pairs(sl_train__seat *seat, float *grad, int64_t *tokens, const float *weights,
+double sl_train__run_pairs(sl_train__workspace *workspace, float *grad, int64_t *tokens, const float *weights,
                            const sl_train__shape *s, const sl_train__feed *f, int from, int to,
                            sl_dropout dropout);
 
@@ -112,7 +112,7 @@ typedef struct sl_train__engine {
     int64_t *tokens;
     sl_train__feed feed[2];    // of this step and of the next
     int64_t ready;             // step whose pairs feed[step % 2] holds; -1: none
-    sl_train__seat *seat;
+    sl_train__workspace *workspace;
     sl_arena *arena;           // by worker
     atomic_bool stop;          // what runs is abandoned: some rank is asked to stop
 } sl_train__engine;
@@ -142,9 +142,9 @@ SL_NODISCARD sl_status sl_train__step(sl_train__outcome *out, sl_train__engine *
 bool sl_train__stopping(sl_train__engine *e);
 SL_NODISCARD sl_status sl_train__fail_stopped(void);
 
-/* A free seat; there is one for whoever may ask. */
-sl_train__seat *sl_train__seat_take(sl_train__engine *e);
-void sl_train__seat_leave(sl_train__seat *seat);
+/* A free workspace; there is one for whoever may ask. */
+sl_train__workspace *sl_train__workspace_take(sl_train__engine *e);
+void sl_train__workspace_leave(sl_train__workspace *workspace);
 
 /* ---------------------------------------------------------------- validation (valid.c) ------ */
 

@@ -59,23 +59,23 @@ void sl_train__valid_clear(sl_train__valid *v) {
     *v = (sl_train__valid){ 0 };
 }
 
-/* One of as many parts as there are seats: takes groups until there are none. */
+/* One of as many parts as there are workspaces: takes groups until there are none. */
 static sl_status run_groups(int64_t begin, int64_t end, int worker, void *payload) {
     (void)begin, (void)end, (void)worker;
     job *j = payload;
     sl_train__valid *v = j->v;
     const sl_train__shape *s = &j->e->shape;
     const int64_t first = v->groups_of[s->rank], last = v->groups_of[s->rank + 1];
-    sl_train__seat *seat = sl_train__seat_take(j->e);
+    sl_train__workspace *workspace = sl_train__workspace_take(j->e);
     for (int64_t i; (i = first + atomic_fetch_add(&j->next, 1)) < last;) {
         const int from = (int)(i - first) * s->chunk;
         const int to = SL_MIN(from + s->chunk, v->feed.pairs);
         v->tokens[i] = 0;
-        v->loss[i] = sl_train__run_pairs(seat, NULL, &v->tokens[i], j->e->weights, s, &v->feed,
+        v->loss[i] = sl_train__run_pairs(workspace, NULL, &v->tokens[i], j->e->weights, s, &v->feed,
                                          from, to, (sl_dropout){ .on = false });
         if (sl_train__stopping(j->e)) break;
     }
-    sl_train__seat_leave(seat);
+    sl_train__workspace_leave(workspace);
     const sl_status st = sl_nn_gemm_status();
     return st == SL_OK && sl_train__stopping(j->e) ? sl_train__fail_stopped() : st;
 }
@@ -83,7 +83,7 @@ static sl_status run_groups(int64_t begin, int64_t end, int worker, void *payloa
 sl_status sl_train__validate(double *loss, int64_t *tokens, sl_train__valid *v,
                              sl_train__engine *e) {
     job j = { .v = v, .e = e };
-    SL_TRY(sl_par_agree(sl_par_for(e->pool, e->shape.seats, 1, run_groups, &j)));
+    SL_TRY(sl_par_agree(sl_par_for(e->pool, e->shape.workspaces, 1, run_groups, &j)));
     SL_TRY(sl_par_gather(v->loss, sizeof *v->loss, v->groups_of));
     SL_TRY(sl_par_gather(v->tokens, sizeof *v->tokens, v->groups_of));
     *loss = 0;

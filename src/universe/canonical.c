@@ -117,7 +117,7 @@ sl_status sl_universe__canonical(sl_universe *u, sl_pool *pool, int i, const sl_
     job j = { .u = u, .l = &u->level[i], .g = &g, .expr = expr };
     SL_GO(group(&g, j.l, chosen, n));
     for (; j.offset < n; j.offset += STEP) {
-        if (sl_universe__tell(watch, i, "writing canonical forms", (double)j.offset, (double)n)) {
+        if (sl_universe__report(watch, i, "writing canonical forms", (double)j.offset, (double)n)) {
             st = sl_fail(SL_ECANCEL, "cancelled in level %d", i);
             goto done;
         }

@@ -535,7 +535,8 @@ sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int i,
     SL_GO(unary_values(u, l));
     for (c.begin = 0; c.begin < l->raw; c.begin += CHUNK) {
         int64_t n = SL_MIN(CHUNK, l->raw - c.begin);
-        if (sl_universe__tell(watch, i, "comparing candidates", (double)c.begin, (double)l->raw)) {
+        if (sl_universe__report(watch, i, "comparing candidates", (double)c.begin,
+                                (double)l->raw)) {
             st = sl_fail(SL_ECANCEL, "cancelled in level %d", i);
             goto done;
         }

@@ -60,8 +60,8 @@ static void set_forms(sl_universe *u) {
 
 /* ---------------------------------------------------------------- progress ------------------ */
 
-int sl_universe__tell(const sl_universe_watch *w, int i, const char *what, double done,
-                      double total) {
+int sl_universe__report(const sl_universe_watch *w, int i, const char *what, double done,
+                        double total) {
     return w && w->progress ? w->progress(i, what, done, total, w->payload) : 0;
 }
 

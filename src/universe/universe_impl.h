@@ -193,7 +193,7 @@ SL_NODISCARD sl_status sl_universe__check(const sl_universe_options *o);
 void sl_universe__release(sl_universe *u);
 SL_NODISCARD sl_status sl_universe__hash_members(const sl_universe *u, char out[33]);
 
-int sl_universe__tell(const sl_universe_watch *w, int i, const char *what, double done,
+int sl_universe__report(const sl_universe_watch *w, int i, const char *what, double done,
                       double total);
 void sl_universe__note(const sl_universe_watch *w, const char *text);
 

@@ -29,7 +29,7 @@ static void bytes_are_counted(void **state) {
     int64_t before = sl_mem_bytes();
     sl_mem_peak_reset();
     assert_int_equal(sl_mem_peak(), before);
-    char *a = sl_malloc(1000, 1), *b = sl_calloc(10, 100), *c = sl_malloc_wide(MANY, 2);
+    char *a = sl_malloc(1000, 1), *b = sl_calloc(10, 100), *c = sl_malloc_aligned(MANY, 2);
     assert_true(a && b && c);
     int64_t held = sl_mem_bytes() - before;
     SL_CHECK(t, held >= 2 * MANY + 2000 && held < 2 * MANY + HUGE + 20000, "%d bytes", (int)held);
@@ -63,7 +63,7 @@ static void wide_blocks_begin_at_a_line_and_take_no_more_than_a_page_besides(voi
     for (int i = 0; i < SL_LEN(sizes); i++) {
         int64_t blocks = sl_mem_blocks();
         const int64_t bytes = sl_mem_bytes();
-        char *p = sl_malloc_wide(sizes[i], 1);
+        char *p = sl_malloc_aligned(sizes[i], 1);
         assert_non_null(p);
         SL_CHECK(t, (uintptr_t)p % 64 == 0, "%zu bytes at %p", sizes[i], (void *)p);
         SL_CHECK(t, sl_mem_bytes() - bytes <= (int64_t)sizes[i] + 8192, "%zu bytes take %lld",
@@ -73,10 +73,10 @@ static void wide_blocks_begin_at_a_line_and_take_no_more_than_a_page_besides(voi
         sl_free(p);
     }
     sl_mem_fail_at(1, false);
-    assert_null(sl_malloc_wide(100, 4));
+    assert_null(sl_malloc_aligned(100, 4));
     volatile size_t half = SIZE_MAX / 2 + 1;
-    assert_null(sl_malloc_wide(half, 2));
-    assert_null(sl_malloc_wide(half, 1));
+    assert_null(sl_malloc_aligned(half, 2));
+    assert_null(sl_malloc_aligned(half, 1));
 }
 
 static void calloc_clears_and_realloc_keeps(void **state) {

@@ -79,8 +79,8 @@ static sl_status run(const char *size) {
     sl_model_options o = sl_model_defaults();
     SL_GO(sl_model_size_find(&o, size));
     SL_GO(sl_model_new(&x.m, &o));
-    x.weights = sl_malloc_wide((size_t)x.m->block, sizeof(float));
-    x.grad = sl_malloc_wide((size_t)x.m->block, sizeof(float));
+    x.weights = sl_malloc_aligned((size_t)x.m->block, sizeof(float));
+    x.grad = sl_malloc_aligned((size_t)x.m->block, sizeof(float));
     if (!x.weights || !x.grad) {
         st = sl_fail_memory((size_t)x.m->block, sizeof(float), "weights");
         goto done;

@@ -35,8 +35,8 @@ static void set_up(sl_fixture *t, bench *x, const setting *s) {
     random_batch(&x->t, &t->rng, x->m, s->points, (int[]){ s->length, 0 });
     const size_t n = (size_t)x->m->block;
     double *weights = sl_malloc(n, sizeof *weights);
-    x->weights = sl_malloc_wide(n, sizeof(float));
-    x->memory = sl_malloc_wide((size_t)(s->points * s->width), sizeof(float));
+    x->weights = sl_malloc_aligned(n, sizeof(float));
+    x->memory = sl_malloc_aligned((size_t)(s->points * s->width), sizeof(float));
     SL_CHECK(t, weights && x->weights && x->memory, "no memory");
     random_weights(weights, &t->rng, x->m);
     for (size_t i = 0; i < n; i++) x->weights[i] = (float)weights[i];

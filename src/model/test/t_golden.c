@@ -68,8 +68,9 @@ static void pass_in_float(void **state) {
     sl_work *w;
     small_open(&x, t);
     const size_t block = (size_t)x.m->block, n = (size_t)(x.tokens * x.m->options.vocabulary);
-    float *weights = sl_malloc_wide(block, sizeof *weights);
-    float *grad = sl_malloc_wide(block, sizeof *grad), *logits = sl_malloc_wide(n, sizeof *logits);
+    float *weights = sl_malloc_aligned(block, sizeof *weights);
+    float *grad = sl_malloc_aligned(block, sizeof *grad),
+          *logits = sl_malloc_aligned(n, sizeof *logits);
     double *grad_d = sl_malloc(block, sizeof *grad_d), *logits_d = sl_malloc(n, sizeof *logits_d);
     assert_true(weights && grad && logits && grad_d && logits_d);
     for (size_t i = 0; i < block; i++) {

@@ -40,10 +40,10 @@ static void set_up(sl_fixture *t, bench *x, const setting *s) {
     if (s->columns > 2) x->t.present[2 * x->t.b.pairs + 1] = 0;
     x->tokens = x->t.begin[x->t.b.pairs];
     size_t n = (size_t)x->m->block;
-    x->weights = sl_malloc_wide(n, sizeof(float));
-    x->grad = sl_malloc_wide(n, sizeof(float));
-    x->weights_d = sl_malloc_wide(n, sizeof(double));
-    x->grad_d = sl_malloc_wide(n, sizeof(double));
+    x->weights = sl_malloc_aligned(n, sizeof(float));
+    x->grad = sl_malloc_aligned(n, sizeof(float));
+    x->weights_d = sl_malloc_aligned(n, sizeof(double));
+    x->grad_d = sl_malloc_aligned(n, sizeof(double));
     SL_CHECK(t, x->weights && x->grad && x->weights_d && x->grad_d, "no memory");
     random_weights(x->weights_d, &t->rng, x->m);
     for (size_t i = 0; i < n; i++) {
@@ -153,7 +153,7 @@ static void the_same_bits_on_every_thread(void **state) {
         for (int i = 0; i < 8; i++) {
             SL_MUST(t, sl_model_work_new(&j.work[i], x.m, x.t.b.pairs + i % 3, x.t.b.points,
                                          x.tokens + i, 0));
-            j.grad[i] = sl_malloc_wide((size_t)x.m->block, sizeof(float));
+            j.grad[i] = sl_malloc_aligned((size_t)x.m->block, sizeof(float));
             SL_CHECK(t, j.grad[i], "no memory");
             memset(j.grad[i], 0, (size_t)x.m->block * sizeof(float));
         }

@@ -80,8 +80,8 @@ static void the_table_lays_out_one_block(void **state) {
 static void initial_values_follow_their_law(void **state) {
     sl_fixture *t = *state;
     sl_model *m = named(t, "micro");
-    float *a = sl_malloc_wide((size_t)m->block, sizeof *a);
-    float *b = sl_malloc_wide((size_t)m->block, sizeof *b);
+    float *a = sl_malloc_aligned((size_t)m->block, sizeof *a);
+    float *b = sl_malloc_aligned((size_t)m->block, sizeof *b);
     SL_CHECK(t, a && b, "no memory");
     sl_model_init(a, m, 7);
     sl_model_init(b, m, 8);

@@ -53,7 +53,7 @@ typedef struct arrays {
 } arrays;
 
 static float *numbers(sl_rng *rng, size_t n) {
-    float *x = sl_malloc_wide(n, sizeof *x);
+    float *x = sl_malloc_aligned(n, sizeof *x);
     if (!x) {
         fprintf(stderr, "nn.attention: no memory\n");
         exit(1);

@@ -91,7 +91,7 @@ int main(int argc, char **argv) {
     sl_rng rng;
     sl_rng_init(&rng, 1, 0, 0);
     for (int i = 0; i < SL_LEN(all); i++) {
-        *all[i] = sl_malloc_wide(LARGEST, sizeof **all[i]);
+        *all[i] = sl_malloc_aligned(LARGEST, sizeof **all[i]);
         if (!*all[i]) return fprintf(stderr, "nn.gemm: no memory\n"), 1;
         for (int k = 0; k < LARGEST; k++) (*all[i])[k] = (float)sl_rng_range(&rng, -1, 1);
     }

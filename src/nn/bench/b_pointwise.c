@@ -5,7 +5,8 @@
  * array (per bit for keep_bits); GB/s count each array that a kernel must read or write once.
  *
  *     build/bench/nn.pointwise              a table, tab separated
- *     build/bench/nn.pointwise seam avx2    kernels and levels whose names hold these words */
+ *     build/bench/nn.pointwise residual_norm avx2    kernels and levels whose names hold these
+ * words */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,21 +33,21 @@ typedef struct subject {
 
 /* ---------------------------------------------------------------- subjects ------------------ */
 
-static void seam_fwd(bench *b, const sl_nn__pointwise *k) {
-    k->seam_fwd(b->out, b->h, b->stat, b->x, b->y, b->w, b->keep, 1.25f, b->w + b->C,
-                b->w + 2 * b->C, 1e-5f, b->N, b->C);
+static void residual_norm_fwd(bench *b, const sl_nn__pointwise *k) {
+    k->residual_norm_fwd(b->out, b->h, b->stat, b->x, b->y, b->w, b->keep, 1.25f, b->w + b->C,
+                         b->w + 2 * b->C, 1e-5f, b->N, b->C);
 }
-static void seam_bwd(bench *b, const sl_nn__pointwise *k) {
-    k->seam_bwd(b->out, b->h, b->w, b->w + b->C, b->w + 2 * b->C, b->x, b->y, b->stat, b->keep,
-                1.25f, b->w + 3 * b->C, b->N, b->C);
+static void residual_norm_bwd(bench *b, const sl_nn__pointwise *k) {
+    k->residual_norm_bwd(b->out, b->h, b->w, b->w + b->C, b->w + 2 * b->C, b->x, b->y, b->stat,
+                         b->keep, 1.25f, b->w + 3 * b->C, b->N, b->C);
 }
 static void norm_fwd(bench *b, const sl_nn__pointwise *k) {
-    k->seam_fwd(NULL, b->h, b->stat, b->x, NULL, NULL, NULL, 1, b->w + b->C, b->w + 2 * b->C, 1e-5f,
-                b->N, b->C);
+    k->residual_norm_fwd(NULL, b->h, b->stat, b->x, NULL, NULL, NULL, 1, b->w + b->C,
+                         b->w + 2 * b->C, 1e-5f, b->N, b->C);
 }
 static void norm_bwd(bench *b, const sl_nn__pointwise *k) {
-    k->seam_bwd(b->out, NULL, NULL, b->w + b->C, b->w + 2 * b->C, b->x, b->y, b->stat, NULL, 1,
-                b->w + 3 * b->C, b->N, b->C);
+    k->residual_norm_bwd(b->out, NULL, NULL, b->w + b->C, b->w + 2 * b->C, b->x, b->y, b->stat,
+                         NULL, 1, b->w + 3 * b->C, b->N, b->C);
 }
 static void silu_fwd(bench *b, const sl_nn__pointwise *k) {
     k->silu_fwd(b->h, b->out, b->w, b->N, b->C);
@@ -81,8 +82,8 @@ static void sum_squares(bench *b, const sl_nn__pointwise *k) {
 }
 
 static const subject subjects[] = {
-    { "seam_fwd", seam_fwd, 16, 0 },
-    { "seam_bwd", seam_bwd, 20, 0 },
+    { "residual_norm_fwd", residual_norm_fwd, 16, 0 },
+    { "residual_norm_bwd", residual_norm_bwd, 20, 0 },
     { "norm_fwd", norm_fwd, 8, 0 },
     { "norm_bwd", norm_bwd, 16, 0 },
     { "silu_fwd", silu_fwd, 12, 0 },
@@ -126,8 +127,8 @@ static double plain_tree(float *out, const float *const *block, int n_blocks, in
 }
 
 static const sl_nn__pointwise plain = {
-    .seam_fwd = sl_nn_ref_f_seam_fwd,
-    .seam_bwd = sl_nn_ref_f_seam_bwd,
+    .residual_norm_fwd = sl_nn_ref_f_residual_norm_fwd,
+    .residual_norm_bwd = sl_nn_ref_f_residual_norm_bwd,
     .silu_fwd = sl_nn_ref_f_silu_fwd,
     .silu_bwd = sl_nn_ref_f_silu_bwd,
     .cells_fwd = sl_nn_ref_f_cells_fwd,
@@ -206,11 +207,11 @@ static bool bench_new(bench *b) {
     const size_t most = (size_t)ROWS * WIDEST;
     float **rows[] = { &b->x, &b->y, &b->z, &b->h, &b->out };
     bool good = true;
-    for (int i = 0; i < SL_LEN(rows); i++) good &= (*rows[i] = sl_malloc_wide(most, 4)) != NULL;
-    b->w = sl_malloc_wide((size_t)WIDEST * WEIGHTS, sizeof *b->w);
-    b->stat = sl_malloc_wide((size_t)ROWS * 2, sizeof *b->stat);
-    b->keep = sl_malloc_wide(most / 8, 1);
-    b->id = sl_malloc_wide((size_t)ROWS * 2, 1);
+    for (int i = 0; i < SL_LEN(rows); i++) good &= (*rows[i] = sl_malloc_aligned(most, 4)) != NULL;
+    b->w = sl_malloc_aligned((size_t)WIDEST * WEIGHTS, sizeof *b->w);
+    b->stat = sl_malloc_aligned((size_t)ROWS * 2, sizeof *b->stat);
+    b->keep = sl_malloc_aligned(most / 8, 1);
+    b->id = sl_malloc_aligned((size_t)ROWS * 2, 1);
     return good && b->w && b->stat && b->keep && b->id;
 }
 
@@ -232,7 +233,7 @@ static bool wanted(const char *name, const char *level, int argc, char **argv) {
 int main(int argc, char **argv) {
     static const int swept[] = { 64, 256, 1024 };
     bench b = { 0 }, other = { 0 };
-    float *blocks = sl_malloc_wide((size_t)BLOCKS * BLOCK, sizeof *blocks);
+    float *blocks = sl_malloc_aligned((size_t)BLOCKS * BLOCK, sizeof *blocks);
     int status = bench_new(&b) && bench_new(&other) && blocks ? 0 : 3;
     for (size_t i = 0; !status && i < (size_t)BLOCKS * BLOCK; i++)
         blocks[i] = (float)(i * 2654435761u % 1000) / 1000;

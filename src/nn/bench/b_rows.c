@@ -54,11 +54,11 @@ int main(void) {
     const size_t weights = 256 * WIDE;
     sl_rng rng;
     int wrong = 0;
-    x = sl_malloc_wide((size_t)MOST_ROWS * WIDE, sizeof *x);
-    W = sl_malloc_wide(weights, sizeof *W);
-    panels = sl_malloc_wide(weights, sizeof *panels);
-    y = sl_malloc_wide((size_t)MOST_ROWS * WIDE, sizeof *y);
-    z = sl_malloc_wide((size_t)MOST_ROWS * WIDE, sizeof *z);
+    x = sl_malloc_aligned((size_t)MOST_ROWS * WIDE, sizeof *x);
+    W = sl_malloc_aligned(weights, sizeof *W);
+    panels = sl_malloc_aligned(weights, sizeof *panels);
+    y = sl_malloc_aligned((size_t)MOST_ROWS * WIDE, sizeof *y);
+    z = sl_malloc_aligned((size_t)MOST_ROWS * WIDE, sizeof *z);
     if (!x || !W || !panels || !y || !z) return 1;
     sl_rng_init(&rng, 1, 0, 0);
     for (int i = 0; i < MOST_ROWS * WIDE; i++) x[i] = (float)sl_rng_range(&rng, -1, 1);

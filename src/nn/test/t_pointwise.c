@@ -28,12 +28,13 @@ static void seam_fwd_case(sl_fixture *t, int N, int C, int parts) {
         const size_t mark = sl_arena_mark(&t->arena);
         const both x = both_copy(t, x0), h = both_new(t, n), stat = both_new(t, 2 * (size_t)N);
         const both xo = parts & IN_PLACE ? x : both_new(t, n);
-        k->seam_fwd(join ? xo.f : NULL, norm ? h.f : NULL, norm ? stat.f : NULL, x.f,
-                    join ? y.f : NULL, bias ? b.f : NULL, keep, 1.25f, norm ? gain.f : NULL,
-                    norm ? offset.f : NULL, 1e-3f, N, C);
-        sl_nn_ref_d_seam_fwd(join ? xo.d : NULL, norm ? h.d : NULL, norm ? stat.d : NULL, x.d,
-                             join ? y.d : NULL, bias ? b.d : NULL, keep, 1.25, norm ? gain.d : NULL,
-                             norm ? offset.d : NULL, (double)1e-3f, N, C);
+        k->residual_norm_fwd(join ? xo.f : NULL, norm ? h.f : NULL, norm ? stat.f : NULL, x.f,
+                             join ? y.f : NULL, bias ? b.f : NULL, keep, 1.25f,
+                             norm ? gain.f : NULL, norm ? offset.f : NULL, 1e-3f, N, C);
+        sl_nn_ref_d_residual_norm_fwd(join ? xo.d : NULL, norm ? h.d : NULL, norm ? stat.d : NULL,
+                                      x.d, join ? y.d : NULL, bias ? b.d : NULL, keep, 1.25,
+                                      norm ? gain.d : NULL, norm ? offset.d : NULL, (double)1e-3f,
+                                      N, C);
         if (join) both_agree(t, xo, 1e-6, "xo", level, shape);
         if (norm) both_agree(t, h, 2e-5, "h", level, shape);
         if (norm) both_agree(t, stat, 1e-5, "stat", level, shape);
@@ -66,12 +67,13 @@ static void seam_bwd_case(sl_fixture *t, int N, int C, int parts) {
         const both dx = both_copy(t, dx0), dy = both_new(t, n), sums = both_copy(t, sums0);
         float *sf = sums.f;
         double *sd = sums.d;
-        k->seam_bwd(dx.f, join ? dy.f : NULL, bias ? sf : NULL, norm ? sf + C : NULL,
-                    norm ? sf + 2 * C : NULL, norm ? dh.f : NULL, norm ? xo.f : NULL,
-                    norm ? stat.f : NULL, keep, 1.25f, norm ? gain.f : NULL, N, C);
-        sl_nn_ref_d_seam_bwd(dx.d, join ? dy.d : NULL, bias ? sd : NULL, norm ? sd + C : NULL,
-                             norm ? sd + 2 * C : NULL, norm ? dh.d : NULL, norm ? xo.d : NULL,
-                             norm ? stat.d : NULL, keep, 1.25, norm ? gain.d : NULL, N, C);
+        k->residual_norm_bwd(dx.f, join ? dy.f : NULL, bias ? sf : NULL, norm ? sf + C : NULL,
+                             norm ? sf + 2 * C : NULL, norm ? dh.f : NULL, norm ? xo.f : NULL,
+                             norm ? stat.f : NULL, keep, 1.25f, norm ? gain.f : NULL, N, C);
+        sl_nn_ref_d_residual_norm_bwd(dx.d, join ? dy.d : NULL, bias ? sd : NULL,
+                                      norm ? sd + C : NULL, norm ? sd + 2 * C : NULL,
+                                      norm ? dh.d : NULL, norm ? xo.d : NULL, norm ? stat.d : NULL,
+                                      keep, 1.25, norm ? gain.d : NULL, N, C);
         both_agree(t, dx, 5e-6, "dx", level, shape);
         if (join) both_agree(t, dy, 5e-6, "dy", level, shape);
         both_agree(t, sums, 1e-5, "db, dgain, doffset", level, shape);
@@ -99,10 +101,11 @@ static void a_row_does_not_see_its_neighbours(void **state) {
     const uint8_t *keep = bytes_random(t, N * bytes, 256);
     EACH_VARIANT(k, level) {
         float xo[N * C], h[N * C], stat[2 * N], one_xo[C], one_h[C], one_stat[2];
-        k->seam_fwd(xo, h, stat, x.f, y.f, w.f, keep, 2, w.f + C, w.f + 2 * C, 1e-5f, N, C);
+        k->residual_norm_fwd(xo, h, stat, x.f, y.f, w.f, keep, 2, w.f + C, w.f + 2 * C, 1e-5f, N,
+                             C);
         for (size_t r = 0; r < N; r++) {
-            k->seam_fwd(one_xo, one_h, one_stat, x.f + r * C, y.f + r * C, w.f, keep + r * bytes, 2,
-                        w.f + C, w.f + 2 * C, 1e-5f, 1, C);
+            k->residual_norm_fwd(one_xo, one_h, one_stat, x.f + r * C, y.f + r * C, w.f,
+                                 keep + r * bytes, 2, w.f + C, w.f + 2 * C, 1e-5f, 1, C);
             SL_CHECK(t,
                      memcmp(one_xo, xo + r * C, sizeof one_xo) == 0 &&
                          memcmp(one_h, h + r * C, sizeof one_h) == 0 &&

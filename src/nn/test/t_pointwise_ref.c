@@ -59,9 +59,10 @@ static void differences_agree(problem *p, const char *what) {
 enum { X, Y, B, GAIN, OFFSET };
 
 static void seam_run(const problem *p, double *xo, double *h, double *stat) {
-    sl_nn_ref_d_seam_fwd(p->join ? xo : NULL, h, stat, p->in[X], p->join ? p->in[Y] : NULL,
-                         p->bias ? p->in[B] : NULL, p->keep, 1.25, p->norm ? p->in[GAIN] : NULL,
-                         p->norm ? p->in[OFFSET] : NULL, 1e-2, p->N, p->C);
+    sl_nn_ref_d_residual_norm_fwd(p->join ? xo : NULL, h, stat, p->in[X], p->join ? p->in[Y] : NULL,
+                                  p->bias ? p->in[B] : NULL, p->keep, 1.25,
+                                  p->norm ? p->in[GAIN] : NULL, p->norm ? p->in[OFFSET] : NULL,
+                                  1e-2, p->N, p->C);
 }
 
 static double seam_loss(const problem *p) {
@@ -99,12 +100,12 @@ static void seam_slopes(void **state) {
         double *stat = doubles(t, 2 * (size_t)p.N, 0, 0);
         seam_run(&p, xo, h, stat);
         memcpy(p.grad[X], p.w[0], n * sizeof *p.grad[X]);
-        sl_nn_ref_d_seam_bwd(p.grad[X], p.join ? p.grad[Y] : NULL,
-                             p.join && p.bias ? p.grad[B] : NULL, p.grad[GAIN], p.grad[OFFSET],
-                             p.w[1], p.join ? xo : p.in[X], stat, p.keep, 1.25,
-                             p.norm ? p.in[GAIN] : NULL, p.N, p.C);
+        sl_nn_ref_d_residual_norm_bwd(p.grad[X], p.join ? p.grad[Y] : NULL,
+                                      p.join && p.bias ? p.grad[B] : NULL, p.grad[GAIN],
+                                      p.grad[OFFSET], p.w[1], p.join ? xo : p.in[X], stat, p.keep,
+                                      1.25, p.norm ? p.in[GAIN] : NULL, p.N, p.C);
         char what[32];
-        snprintf(what, sizeof what, "seam, parts %x", (unsigned)parts);
+        snprintf(what, sizeof what, "residual_norm, parts %x", (unsigned)parts);
         differences_agree(&p, what);
     }
 }
@@ -219,19 +220,20 @@ static void float_twins_are_the_same_text(void **state) {
     const both code = both_random(t, COLS * C, -1, 1), m = both_random(t, N * COLS, -1, 1);
     const both xo = both_new(t, n), h = both_new(t, n), stat = both_new(t, 2 * N * COLS);
     const uint8_t *keep = bytes_random(t, 3 * N * COLS, 256), *id = bytes_random(t, N * COLS, COLS);
-    sl_nn_ref_f_seam_fwd(xo.f, h.f, stat.f, x.f, y.f, b.f, keep, 2, gain.f, b.f, 1e-3f, N * COLS,
-                         C);
-    sl_nn_ref_d_seam_fwd(xo.d, h.d, stat.d, x.d, y.d, b.d, keep, 2, gain.d, b.d, 1e-3, N * COLS, C);
+    sl_nn_ref_f_residual_norm_fwd(xo.f, h.f, stat.f, x.f, y.f, b.f, keep, 2, gain.f, b.f, 1e-3f,
+                                  N * COLS, C);
+    sl_nn_ref_d_residual_norm_fwd(xo.d, h.d, stat.d, x.d, y.d, b.d, keep, 2, gain.d, b.d, 1e-3,
+                                  N * COLS, C);
     both_agree(t, xo, 1e-6, "xo", "ref", "");
     both_agree(t, h, 1e-5, "h", "ref", "");
     both_agree(t, stat, 1e-5, "stat", "ref", "");
 
     const both dx = both_copy(t, y), dy = both_new(t, n), db = both_copy(t, b);
     const both dgain = both_copy(t, b), doffset = both_copy(t, b);
-    sl_nn_ref_f_seam_bwd(dx.f, dy.f, db.f, dgain.f, doffset.f, x.f, xo.f, stat.f, keep, 2, gain.f,
-                         N * COLS, C);
-    sl_nn_ref_d_seam_bwd(dx.d, dy.d, db.d, dgain.d, doffset.d, x.d, xo.d, stat.d, keep, 2, gain.d,
-                         N * COLS, C);
+    sl_nn_ref_f_residual_norm_bwd(dx.f, dy.f, db.f, dgain.f, doffset.f, x.f, xo.f, stat.f, keep, 2,
+                                  gain.f, N * COLS, C);
+    sl_nn_ref_d_residual_norm_bwd(dx.d, dy.d, db.d, dgain.d, doffset.d, x.d, xo.d, stat.d, keep, 2,
+                                  gain.d, N * COLS, C);
     both_agree(t, dx, 1e-5, "dx", "ref", "");
     both_agree(t, dy, 1e-5, "dy", "ref", "");
     both_agree(t, db, 1e-5, "db", "ref", "");

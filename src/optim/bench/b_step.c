@@ -30,8 +30,8 @@ static sl_status make(bench *b) {
         at = (at + b->tensors[i].count + 15) & ~INT64_C(15);
         b->count += b->tensors[i].count;
     }
-    b->weights = sl_malloc_wide((size_t)at, sizeof *b->weights);
-    b->grad = sl_malloc_wide((size_t)at, sizeof *b->grad);
+    b->weights = sl_malloc_aligned((size_t)at, sizeof *b->weights);
+    b->grad = sl_malloc_aligned((size_t)at, sizeof *b->grad);
     if (!b->weights || !b->grad) return sl_fail_memory((size_t)at, 8, "weights");
     sl_rng rng;
     sl_rng_init(&rng, 1, 0, 0);

@@ -86,8 +86,8 @@ static void check_base(sl_fixture *t, const sl_node *base, const sl_pairs_option
         SL_CHECK(t, fabs(chance - w[i].chance) <= 1e-12 * w[i].chance,
                  "%s becomes %s with chance %.17g, not %.17g", text_of(base), text_of(w[i].e),
                  w[i].chance, chance);
-        SL_CHECK(t, sl_pairs__kin(base) == sl_pairs__kin(w[i].e), "%s is no kin of %s",
-                 text_of(w[i].e), text_of(base));
+        SL_CHECK(t, sl_pairs__skeleton_hash(base) == sl_pairs__skeleton_hash(w[i].e),
+                 "%s is no skeleton_hash of %s", text_of(w[i].e), text_of(base));
     }
 }
 
@@ -170,7 +170,7 @@ static void members_too(void **state) {
     sl_universe_free(u);
 }
 
-/* What a base cannot become has no chance; kin may be shared all the same. */
+/* What a base cannot become has no chance; skeleton_hash may be shared all the same. */
 static void others_have_no_chance(void **state) {
     sl_fixture *t = *state;
     static const char *const pairs[][2] = {

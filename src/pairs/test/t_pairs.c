@@ -316,15 +316,15 @@ static uint64_t print_of(const sl_pair *e) {
 
 enum { SHARED = 300 };
 
-typedef struct crowd {
+typedef struct cluster {
     const sl_pairs *p;
     uint64_t *print;
     sl_arena arena[3];
     uint64_t step; // pairs are asked for in another order
-} crowd;
+} cluster;
 
 static sl_status ask(int64_t begin, int64_t end, int worker, void *payload) {
-    crowd *w = payload;
+    cluster *w = payload;
     for (int64_t i = begin; i < end; i++) {
         sl_pair e;
         int64_t k = (int64_t)((uint64_t)i * w->step % SHARED);
@@ -347,7 +347,7 @@ static void a_pair_is_the_same_whoever_asks(void **state) {
         for (int i = 0; i < SL_LEN(steps); i++) {
             sl_pool *pool;
             sl_pairs *p = pairs_of(t, u, &o);
-            crowd w = { p, i ? print : first, .step = steps[i] };
+            cluster w = { p, i ? print : first, .step = steps[i] };
             // arenas that were used for something else
             for (int a = 0; a < 3; a++)
                 for (int j = 0; j < i; j++) {

@@ -36,22 +36,22 @@ static double by_hand(sl_fixture *t, const bench *b, double *norm, int64_t *toke
                       int64_t first, int n, sl_dropout dropout) {
     sl_train__shape s = b->s;
     sl_train__feed f;
-    sl_train__seat seat = { 0 };
+    sl_train__workspace workspace = { 0 };
     const sl_train__source source = { .pairs = b->x.p, .split = split };
     s.chunk = n;
     s.chunk_tokens = 256 * n;
     float *grad = sl_calloc((size_t)b->m->block, sizeof *grad);
     SL_MUST(t, sl_train__feed_new(&f, &s, n));
-    SL_MUST(t, sl_train__seat_new(&seat, b->m, &s));
+    SL_MUST(t, sl_train__workspace_new(&workspace, b->m, &s));
     f.first = first;
     for (int i = 0; i < n; i++) SL_MUST(t, sl_train__feed_make(&f, i, &t->arena, &source));
     *tokens = 0;
     const double loss =
-        sl_train__run_pairs(&seat, grad, tokens, b->e.weights, &s, &f, 0, n, dropout);
+        sl_train__run_pairs(&workspace, grad, tokens, b->e.weights, &s, &f, 0, n, dropout);
     double sum = 0;
     for (int64_t i = 0; i < b->m->block; i++) sum += (double)grad[i] * (double)grad[i];
     *norm = sqrt(sum) / (double)*tokens;
-    sl_train__seat_clear(&seat);
+    sl_train__workspace_clear(&workspace);
     sl_train__feed_clear(&f);
     sl_free(grad);
     return loss;

@@ -61,7 +61,7 @@ static void each_allocation_may_fail(void **state) {
 }
 
 /* The same for one that goes on. */
-static int stop_at_one(const sl_train_news *n, void *payload) {
+static int stop_at_one(const sl_train_report *n, void *payload) {
     (void)payload;
     return n->step == 1;
 }

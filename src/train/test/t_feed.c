@@ -77,15 +77,15 @@ static double distance(const float *a, const float *b, int64_t n) {
  * order: a sum of n floats is off by n half-units of the last place of the sum of their sizes. Each
  * weight's gradient has a term per cell at most, and the sizes add up to the pairs' own gradients.
  */
-static double rounding(sl_train__seat *seat, float *grad, const float *weights, const sl_model *m,
-                       const sl_train__shape *s, const sl_train__feed *f, sl_dropout on,
-                       const float *want) {
+static double rounding(sl_train__workspace *workspace, float *grad, const float *weights,
+                       const sl_model *m, const sl_train__shape *s, const sl_train__feed *f,
+                       sl_dropout on, const float *want) {
     const int cells = PAIRS * s->points * s->columns;
     double sizes = 0;
     for (int i = 0; i < PAIRS; i++) {
         int64_t tokens = 0;
         memset(grad, 0, (size_t)m->block * sizeof *grad);
-        (void)sl_train__run_pairs(seat, grad, &tokens, weights, s, f, i, i + 1, on);
+        (void)sl_train__run_pairs(workspace, grad, &tokens, weights, s, f, i, i + 1, on);
         sizes += sqrt(sl_nn_sum_squares(grad, m->block));
     }
     return cells * (FLT_EPSILON / 2.0) * sizes / sqrt(sl_nn_sum_squares(want, m->block));
@@ -105,8 +105,8 @@ static void chunks_add_up_to_the_whole(void **state) {
         sl_model *m;
         SL_MUST(t, sl_train__model(&m, &x.c));
         const size_t bytes = (size_t)m->block * sizeof(float);
-        float *weights = sl_malloc_wide(bytes, 1), *grad = sl_malloc_wide(bytes, 1),
-              *want = sl_malloc_wide(bytes, 1);
+        float *weights = sl_malloc_aligned(bytes, 1), *grad = sl_malloc_aligned(bytes, 1),
+              *want = sl_malloc_aligned(bytes, 1);
         sl_model_init(weights, m, 5);
         for (int64_t i = 0; i < m->block; i++) weights[i] *= 10; // away from a loss of log(104)
 
@@ -122,7 +122,7 @@ static void chunks_add_up_to_the_whole(void **state) {
         for (int chunk = 1; chunk <= PAIRS; chunk += 6) {
             sl_train__shape s;
             sl_train__feed f;
-            sl_train__seat seat = { 0 };
+            sl_train__workspace workspace = { 0 };
             const sl_train__source source = { .pairs = x.p, .split = SL_SPLIT_TRAIN };
             int64_t tokens = 7;
             x.c.train.lanes = 1;
@@ -134,11 +134,11 @@ static void chunks_add_up_to_the_whole(void **state) {
             f.first = 40;
             for (int i = PAIRS - 1; i >= 0; i--) // any order
                 SL_MUST(t, sl_train__feed_make(&f, i, &t->arena, &source));
-            SL_MUST(t, sl_train__seat_new(&seat, m, &s));
-            if (chunk == 1) bound = rounding(&seat, grad, weights, m, &s, &f, on, want);
+            SL_MUST(t, sl_train__workspace_new(&workspace, m, &s));
+            if (chunk == 1) bound = rounding(&workspace, grad, weights, m, &s, &f, on, want);
             memset(grad, 0, bytes);
             const double loss =
-                sl_train__run_pairs(&seat, grad, &tokens, weights, &s, &f, 0, PAIRS, on);
+                sl_train__run_pairs(&workspace, grad, &tokens, weights, &s, &f, 0, PAIRS, on);
             assert_int_equal(tokens, 7 + h->begin[PAIRS]);
             SL_CHECK(t, fabs(loss / loss_want - 1) < 1e-6, "chunks of %d: loss %.9g, not %.9g",
                      chunk, loss, loss_want);
@@ -146,9 +146,9 @@ static void chunks_add_up_to_the_whole(void **state) {
             SL_CHECK(t, d < bound, "chunks of %d: gradient off by %.3g, not %.3g", chunk, d, bound);
             // forward alone
             const double again =
-                sl_train__run_pairs(&seat, NULL, &tokens, weights, &s, &f, 0, PAIRS, on);
+                sl_train__run_pairs(&workspace, NULL, &tokens, weights, &s, &f, 0, PAIRS, on);
             assert_true(again == loss);
-            sl_train__seat_clear(&seat);
+            sl_train__workspace_clear(&workspace);
             sl_train__feed_clear(&f);
         }
         free_by_hand(h);
@@ -167,27 +167,27 @@ static void long_targets_cut_a_chunk_early(void **state) {
     tiny_begin(t, &x, NULL);
     sl_model *m;
     SL_MUST(t, sl_train__model(&m, &x.c));
-    float *weights = sl_malloc_wide((size_t)m->block, sizeof(float));
+    float *weights = sl_malloc_aligned((size_t)m->block, sizeof(float));
     sl_model_init(weights, m, 5);
     x.c.train.lanes = 1;
     sl_train__shape s;
     sl_train__feed f;
-    sl_train__seat seat = { 0 };
+    sl_train__workspace workspace = { 0 };
     SL_MUST(t, sl_train__shape_make(&s, &x.c.train, 3, 4, 256, 0, 1, 0, 1));
     assert_int_equal(s.chunk, 8);
     assert_int_equal(s.chunk_tokens, 512);
     SL_MUST(t, sl_train__feed_new(&f, &s, 8));
-    SL_MUST(t, sl_train__seat_new(&seat, m, &s));
+    SL_MUST(t, sl_train__workspace_new(&workspace, m, &s));
     for (int n = 1; n <= 256; n += 51) {
         int64_t tokens = 0;
         for (int i = 0; i < 8; i++) sl_train__feed_random(&f, i, n, 104, 1);
-        const double loss =
-            sl_train__run_pairs(&seat, NULL, &tokens, weights, &s, &f, 0, 8, (sl_dropout){ 0 });
+        const double loss = sl_train__run_pairs(&workspace, NULL, &tokens, weights, &s, &f, 0, 8,
+                                                (sl_dropout){ 0 });
         assert_int_equal(tokens, 8 * n);
         SL_CHECK(t, fabs(loss / (double)tokens - log(104)) < 0.2, "%d tokens: %g", n,
                  loss / (double)tokens);
     }
-    sl_train__seat_clear(&seat);
+    sl_train__workspace_clear(&workspace);
     sl_train__feed_clear(&f);
     sl_free(weights);
     sl_model_free(m);

@@ -114,8 +114,8 @@ static void steps_in_float(void **state) {
     steps_open(&r, t);
     const small *x = &r.x;
     const size_t block = (size_t)x->m->block;
-    float *weights = sl_malloc_wide(block, sizeof *weights);
-    float *grad = sl_malloc_wide(block, sizeof *grad);
+    float *weights = sl_malloc_aligned(block, sizeof *weights);
+    float *grad = sl_malloc_aligned(block, sizeof *grad);
     assert_true(weights && grad);
     for (size_t i = 0; i < block; i++) weights[i] = (float)x->weights[i];
     SL_MUST(t, sl_model_work_new(&w, x->m, x->b.pairs, x->b.points, x->tokens, 0));

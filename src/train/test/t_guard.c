@@ -144,7 +144,7 @@ static void one_question_allows_one_write(void **state) {
 }
 
 /* Lost between two steps: the next line of the log is not written. */
-static int lose(const sl_train_news *n, void *payload) {
+static int lose(const sl_train_report *n, void *payload) {
     watchman *w = payload;
     if (!n->note && n->step == w->refuse_at) w->then = contents(w->dir);
     if (!n->note && n->step >= w->refuse_at) w->asked = -1;
@@ -174,7 +174,7 @@ static void no_line_is_added_to_a_log_that_is_lost(void **state) {
 }
 
 /* A request to stop saves; a guard that says no then is obeyed all the same. */
-static int stop_at_once(const sl_train_news *n, void *payload) {
+static int stop_at_once(const sl_train_report *n, void *payload) {
     watchman *w = payload;
     if (n->step >= 3) w->refuse_at = w->asked + 1;
     return n->step >= 3;

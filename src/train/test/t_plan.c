@@ -114,7 +114,7 @@ static void batches_are_cut_by_the_rule(void **state) {
         SL_CHECK(t, s.lanes == row[i].want_lanes, "row %d: %d lanes", i, s.lanes);
         SL_CHECK(t, s.chunk == row[i].want_chunk, "row %d: %d pairs a chunk", i, s.chunk);
         assert_int_equal(s.chunk_tokens, SL_MAX(256, 64 * s.chunk));
-        assert_int_equal(s.seats, SL_MIN(3, s.lanes));
+        assert_int_equal(s.workspaces, SL_MIN(3, s.lanes));
         assert_int_equal(sl_train__lane_begin(&s, s.lanes), row[i].batch);
         for (int l = 0; l < s.lanes; l++) { // nobody idle, nobody more than one ahead
             const int n = sl_train__lane_begin(&s, l + 1) - sl_train__lane_begin(&s, l);

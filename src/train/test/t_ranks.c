@@ -23,7 +23,7 @@ static void remove_run(const tiny *x) {
     sl_par_barrier();
 }
 
-static int stop_at(const sl_train_news *n, void *payload) {
+static int stop_at(const sl_train_report *n, void *payload) {
     return !n->note && n->step >= *(int64_t *)payload;
 }
 

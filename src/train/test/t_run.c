@@ -5,15 +5,15 @@
 /* ---------------------------------------------------------------- helpers ------------------- */
 
 /* Keeps notes; stops at a step. */
-typedef struct ear {
+typedef struct event_log {
     int64_t stop_at; // 0: never
     int64_t last;
     int calls, finite; // after steps; of these, with figures
     char notes[4000];
-} ear;
+} event_log;
 
-static int listen(const sl_train_news *n, void *payload) {
-    ear *e = payload;
+static int listen(const sl_train_report *n, void *payload) {
+    event_log *e = payload;
     if (n->note) {
         const size_t len = strlen(e->notes);
         snprintf(e->notes + len, sizeof e->notes - len, "%s\n", n->note);
@@ -26,7 +26,7 @@ static int listen(const sl_train_news *n, void *payload) {
     return !n->note && e->stop_at && n->step >= e->stop_at;
 }
 
-static sl_status run(sl_train_result *out, const sl_train_config *c, int threads, ear *e) {
+static sl_status run(sl_train_result *out, const sl_train_config *c, int threads, event_log *e) {
     sl_pool *pool = NULL;
     if (threads > 0) SL_TRY(sl_par_pool_new(&pool, threads));
     sl_status st = sl_train_run(out, pool, c, e ? listen : NULL, e);
@@ -77,7 +77,7 @@ static void stopping_and_resuming_does_not_matter(void **state) {
         tiny_remove(x.c.out);
         x.c.resume = true; // nothing there: from the start
         for (int64_t at = k;; at += k, parts++) {
-            ear e = { .stop_at = at };
+            event_log e = { .stop_at = at };
             const sl_status st = run(&out, &x.c, parts % 3, &e);
             assert_int_equal(out.resumed_at, parts ? at - k : -1);
             SL_CHECK(t, out.seconds > seconds, "%g after %g", out.seconds, seconds); // all parts'
@@ -105,7 +105,7 @@ static void what_lies_behind_the_checkpoint_is_done_again(void **state) {
     tiny_begin(t, &x, NULL);
     x.c.train.log_steps = 2;
     const tiny_left want = run_fresh(t, &x.c, 1);
-    ear e = { .stop_at = 5 };
+    event_log e = { .stop_at = 5 };
     sl_train_result out;
     tiny_remove(x.c.out);
     assert_int_equal(run(&out, &x.c, 1, &e), SL_ECANCEL);
@@ -132,14 +132,14 @@ static void a_damaged_checkpoint_costs_time_only(void **state) {
     tiny x;
     tiny_begin(t, &x, NULL);
     const tiny_left want = run_fresh(t, &x.c, 1);
-    ear e = { .stop_at = 9 };
+    event_log e = { .stop_at = 9 };
     sl_train_result out;
     tiny_remove(x.c.out);
     x.c.train.checkpoint_steps = 3;
     assert_int_equal(run(&out, &x.c, 1, &e), SL_ECANCEL);
     assert_int_equal(truncate(out.checkpoint, 1000), 0);
     x.c.resume = true;
-    ear again = { 0 };
+    event_log again = { 0 };
     SL_MUST(t, run(&out, &x.c, 1, &again));
     assert_int_equal(out.resumed_at, 6);
     SL_CHECK(t, strstr(again.notes, "continued from step 6"), "%s", again.notes);
@@ -169,7 +169,7 @@ static void the_log_has_its_lines(void **state) {
     const int64_t pass = sl_pairs_size(x.p, SL_SPLIT_TRAIN);
     x.c.train.steps = 2 * pass / 8 + 3;
     x.c.train.log_steps = 4;
-    ear e = { 0 };
+    event_log e = { 0 };
     sl_train_result out;
     SL_MUST(t, run(&out, &x.c, 6, &e));
     const int64_t steps = x.c.train.steps;
@@ -236,7 +236,7 @@ static void a_run_without_bounds_is_told_of(void **state) {
     tiny_begin(t, &x, NULL);
     x.c.train.steps = 3;
     x.c.train.valid_pairs = 0;
-    ear e = { 0 };
+    event_log e = { 0 };
     sl_train_result out;
     SL_MUST(t, run(&out, &x.c, 1, &e));
     SL_CHECK(t, strstr(e.notes, "after step 4, and the run has 3: none will be"), "%s", e.notes);
@@ -305,7 +305,7 @@ static void what_is_not_finite_ends_the_run(void **state) {
     tiny_begin(t, &x, NULL);
     sl_train_result out;
     x.c.train.checkpoint_steps = 1;
-    ear e = { .stop_at = 4 };
+    event_log e = { .stop_at = 4 };
     assert_int_equal(run(&out, &x.c, 1, &e), SL_ECANCEL);
     inflate(t, &x.c, 4, 0, 3e38f);
     x.c.resume = true;
@@ -331,7 +331,7 @@ static void a_state_that_is_not_finite_is_not_saved(void **state) {
     x.c.train.checkpoint_steps = 1;
     x.c.train.valid_pairs = 0;
     x.c.optim.clip = 0;
-    ear e = { .stop_at = 4 };
+    event_log e = { .stop_at = 4 };
     assert_int_equal(run(&out, &x.c, 1, &e), SL_ECANCEL);
     inflate(t, &x.c, 4, -2, 1e25f);
     x.c.resume = true;
@@ -352,7 +352,7 @@ static void a_folder_with_a_run_is_not_taken(void **state) {
     tiny x;
     tiny_begin(t, &x, NULL);
     sl_train_result out;
-    ear e = { .stop_at = 4 };
+    event_log e = { .stop_at = 4 };
     char deep[600];
     snprintf(deep, sizeof deep, "%s/below", sl_test_path("deep"));
     x.c.out = deep;
@@ -382,7 +382,7 @@ static void a_folder_with_a_run_is_not_taken(void **state) {
     SL_MUST(t, run(&out, &x.c, 1, NULL));
     assert_int_equal(out.resumed_at, 4);
     sl_train_result again;
-    ear silent = { 0 };
+    event_log silent = { 0 };
     SL_MUST(t, run(&again, &x.c, 1, &silent));
     assert_int_equal(again.step, 12);
     assert_int_equal(again.resumed_at, 12);
@@ -476,7 +476,7 @@ static void a_checkpoint_of_another_run_is_not_taken(void **state) {
     tiny_begin(t, &x, NULL);
     const tiny_left want = run_fresh(t, &x.c, 1);
     sl_train_result out;
-    ear e = { .stop_at = 4 };
+    event_log e = { .stop_at = 4 };
     char name[600];
     tiny_remove(x.c.out);
     assert_int_equal(run(&out, &x.c, 1, &e), SL_ECANCEL);
@@ -513,7 +513,7 @@ typedef struct second {
     const sl_train_config *c;
     sl_status st;
 } second;
-static int try_second(const sl_train_news *n, void *payload) {
+static int try_second(const sl_train_report *n, void *payload) {
     second *s = payload;
     sl_train_config c = *s->c;
     sl_train_result out;

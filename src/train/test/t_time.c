@@ -69,7 +69,7 @@ static void the_plan_is_kept_by_a_run(void **state) {
     }
 }
 
-static int stop_at_third(const sl_train_news *n, void *payload) {
+static int stop_at_third(const sl_train_report *n, void *payload) {
     *(int64_t *)payload = n->step;
     return n->step == 3;
 }

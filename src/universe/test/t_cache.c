@@ -75,26 +75,27 @@ static const char *path_of(sl_fixture *t, const sl_universe_options *o, const ca
     return path;
 }
 
-typedef struct heard {
+typedef struct event_log {
     int progress, notes;
     char note[1200];
-} heard;
+} event_log;
 
 static int on_progress(int i, const char *what, double done, double total, void *payload) {
     (void)i, (void)what, (void)done, (void)total;
-    ((heard *)payload)->progress++;
+    ((event_log *)payload)->progress++;
     return 0;
 }
 
 static void on_note(const char *text, void *payload) {
-    heard *h = payload;
+    event_log *h = payload;
     h->notes++;
     snprintf(h->note, sizeof h->note, "%s", text);
 }
 
-static sl_universe *opened(sl_fixture *t, heard *h, const sl_universe_options *o, const cache *c) {
+static sl_universe *opened(sl_fixture *t, event_log *h, const sl_universe_options *o,
+                           const cache *c) {
     sl_universe *u = NULL;
-    *h = (heard){ 0 };
+    *h = (event_log){ 0 };
     sl_universe_watch w = { on_progress, on_note, h };
     SL_MUST(t, sl_universe__open(&u, NULL, o, &w, c));
     SL_CHECK(t, !sl_universe_can_find(u), "an opened set says it can find");
@@ -137,7 +138,7 @@ static sl_universe *build(sl_fixture *t, const sl_universe_options *o) {
 /* Opens and checks; returns whether it was read. What is wrong with a note fails the test. */
 static bool was_read(sl_fixture *t, const sl_universe_options *o, const cache *c,
                      const sl_universe *built) {
-    heard h;
+    event_log h;
     sl_universe *u = opened(t, &h, o, c);
     check_same(t, u, built);
     sl_universe_free(u);
@@ -203,7 +204,7 @@ static void the_file_of_a_configuration_has_always_the_same_bytes(void **state) 
     sl_universe_options o = little();
     char *bytes[2];
     size_t n[2];
-    heard h;
+    event_log h;
     for (int i = 0; i < 2; i++) {
         sl_universe_free(opened(t, &h, &o, &c));
         SL_MUST(t, sl_file_read(&bytes[i], &n[i], path_of(t, &o, &c), SIZE_MAX / 2));
@@ -252,7 +253,7 @@ static void without_a_folder_there_are_no_files(void **state) {
 
     // what is built sooner than written is not kept, nor what has no build id to go by
     cache c = fresh("cheap");
-    heard h;
+    event_log h;
     c.min_raw = 1000000;
     sl_universe_free(opened(t, &h, &o, &c));
     c.min_raw = 0;
@@ -278,7 +279,7 @@ static void wrong_options_are_refused_before_any_file(void **state) {
 static void memory_allowed_holds_for_the_file_too(void **state) {
     sl_fixture *t = *state;
     cache c = fresh("memory");
-    heard h;
+    event_log h;
     sl_universe *u = NULL;
     sl_universe_options o = config(2, 2, NULL, 0);
     sl_universe_free(opened(t, &h, &o, &c));
@@ -464,7 +465,7 @@ static void a_forged_file_does_no_harm(void **state) {
                 (char)sl_rng_below(&t->rng, i % 2 ? 10 : 256);
         forge_hash(t, bytes, &o, 30, n);
         forge(t, path, bytes, n);
-        heard h;
+        event_log h;
         sl_universe *u = opened(t, &h, &o, &no_sync);
         SL_CHECK(t, sl_universe_size(u) == 30, "%lld members", (long long)sl_universe_size(u));
         for (int64_t m = 0; m < 30; m++) {
@@ -524,7 +525,7 @@ static void what_is_no_plain_file_is_left_alone(void **state) {
     sl_universe_options o = little();
     sl_universe *built = build(t, &o), *u;
     const char *path = path_of(t, &o, &c);
-    heard h;
+    event_log h;
     SL_CHECK(t, mkdir(c.dir, 0700) == 0, "mkdir");
     for (int i = 0; i < 2; i++) {
         SL_CHECK(t, (i ? mkdir(path, 0700) : mkfifo(path, 0600)) == 0, "%s", strerror(errno));
@@ -546,7 +547,7 @@ static void a_folder_that_cannot_be_written_is_a_note(void **state) {
     sl_universe_options o = little();
     sl_universe *built = build(t, &o), *u;
     cache c = fresh("none");
-    heard h;
+    event_log h;
     for (int i = 0; i < SL_LEN(dirs); i++) {
         c.dir = dirs[i];
         sl_fail_restore("an older line");
@@ -587,7 +588,7 @@ static void a_failing_write_leaves_nothing(void **state) {
     cache c = fresh("write");
     sl_universe_options o = little();
     sl_universe *built = build(t, &o), *u;
-    heard h;
+    event_log h;
     int n = 0;
     for (;;) {
         sl_file_fail_at(++n);
@@ -611,7 +612,7 @@ static void a_failing_write_leaves_the_old_file(void **state) {
     cache c = fresh("old");
     sl_universe_options o = little();
     const char *path = path_of(t, &o, &c);
-    heard h;
+    event_log h;
     char *bytes;
     SL_CHECK(t, mkdir(c.dir, 0700) == 0, "mkdir");
     write_bytes(t, path, "old", 3);
@@ -655,7 +656,7 @@ static void set_age(sl_fixture *t, const char *path, int seconds) {
 static void what_was_not_used_for_longest_goes_first(void **state) {
     sl_fixture *t = *state;
     cache c = fresh("limit");
-    heard h;
+    event_log h;
     const char *path[5];
     c.max_files = 3;
     for (int i = 0; i < 5; i++) {
@@ -712,7 +713,7 @@ static void find_temporary(char *out, size_t size, const char *dir) {
 static void what_killed_ones_left_goes_and_nothing_else(void **state) {
     sl_fixture *t = *state;
     cache c = fresh("left");
-    heard h;
+    event_log h;
     // of this machine: the name of one that is being written, with another process in it
     char gone[300], alive[300];
     sl_file *f = NULL;
