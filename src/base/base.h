@@ -4,8 +4,8 @@
  * Three rules are made here and kept everywhere:
  *
  *   errors    A function that can fail returns sl_status. The one that notices calls
- *             `return sl_fail(SL_EFORMAT, "...")`, which stores one line for the thread; everybody
- *             above passes it up unchanged with SL_TRY, or SL_GO when something is held.
+ *             `return sl_fail(SL_EFORMAT, "...")`, which stores one line for the thread; callers
+ *             pass it up unchanged with SL_TRY, or SL_GO when something is held.
  *   memory    Everything comes through sl_malloc and friends, so tests can make the n-th allocation
  *             fail and count what was not given back. Short-lived work lives in an arena: take a
  *             mark, work, rewind.
@@ -139,7 +139,7 @@ typedef enum sl_option_path {
 
 typedef struct sl_option {
     const char *name;    // without dashes
-    const char *alias;   // a former name, which is read for ever and shown nowhere; NULL: none
+    const char *alias;   // a former name, still read, never shown; NULL: none
     size_t offset;       // of the field in its struct
     sl_option_kind kind;
     double value;        // default of a number, a flag (0, 1) or a choice (its place); NaN: none
@@ -319,7 +319,8 @@ double sl_rng_normal(sl_rng *r);              // N(0, 1), by our own log and sin
 /* ---------------------------------------------------------------- elementary functions ------ */
 
 /* y[i] = f(x[i]), y may be x. Within about 1 ulp, the same bits on every CPU, for every n and
- * alignment. Edges as IEEE 754 and C: exp(-inf) = 0, log(0) = -inf, log(-1) = NaN, sin(inf) = NaN. */
+ * alignment. Edges as IEEE 754 and C: exp(-inf) = 0, log(0) = -inf, log(-1) = NaN, sin(inf) =
+ * NaN. */
 void sl_exp_array(double *y, const double *x, int n);
 void sl_sin_array(double *y, const double *x, int n);
 void sl_log_array(double *y, const double *x, int n);
@@ -346,9 +347,9 @@ double sl_atan(double x);
 double sl_asin(double x);
 double sl_acos(double x);
 
-/* A long double, which has 64 bits of mantissa (x86) or 113, rounded to 64: mantissa 2^(e - 16383 - 63),
- * the upper bit of the mantissa set; e are the lower 15 bits of `exponent`, the sign is above them. For
- * normal numbers. */
+/* A long double, which has 64 bits of mantissa (x86) or 113, rounded to 64: mantissa 2^(e - 16383 -
+ * 63), the upper bit of the mantissa set; e are the lower 15 bits of `exponent`, the sign is above
+ * them. For normal numbers. */
 typedef struct sl_long_bits {
     uint64_t mantissa;
     uint16_t exponent;
@@ -471,8 +472,8 @@ SL_NODISCARD sl_status sl_file_put(const char *path, const void *bytes, size_t n
 /* Renames before the commit, which then only syncs: readers see the whole file from now on, also if
  * this process is killed, but not after a crash of the machine. For files that carry a hash. */
 SL_NODISCARD sl_status sl_file_publish(sl_file *f);
-/* Opens one of the library's own files for appending; it is created if missing. Data are in the file
- * once flushed, and survive a crash of the machine with `sync`. */
+/* Opens one of the library's own files for appending; it is created if missing. Data are in the
+ * file once flushed, and survive a crash of the machine with `sync`. */
 SL_NODISCARD sl_status sl_file_append(sl_file **out, const char *path);
 SL_NODISCARD sl_status sl_file_flush(sl_file *f, bool sync);
 /* *fd := one of the library's own files, open for reading. */
@@ -483,10 +484,11 @@ SL_NODISCARD sl_status sl_file_read(char **out, size_t *n, const char *path, siz
 SL_NODISCARD sl_status sl_folder_make(const char *path, unsigned mode);
 /* Temporary files of sl_file are `<name>.tmp-<machine>-<process>`, with `-<n>` appended where that
  * exists; older versions left out the machine. A killed process leaves its own. Removes from a
- * folder those whose name[0 .. n) is one of `ours` and that no process can still be writing: of this
- * machine if the process has ended, of others if nothing was written for ten minutes. alone: the
- * caller holds the folder's lock, so no other process writes these files; then also those without a
- * machine whose process does not exist here. Needs no memory; what cannot be removed stays. */
+ * folder those whose name[0 .. n) is one of `ours` and that no process can still be writing: of
+ * this machine if the process has ended, of others if nothing was written for ten minutes. alone:
+ * the caller holds the folder's lock, so no other process writes these files; then also those
+ * without a machine whose process does not exist here. Needs no memory; what cannot be removed
+ * stays. */
 void sl_file_sweep(const char *dir, bool (*ours)(const char *name, size_t n), bool alone);
 /* The length of the name that a temporary file is for; 0 if it is none. */
 size_t sl_file_temporary(const char *name);
