@@ -4,8 +4,8 @@
  * Three rules are made here and kept everywhere:
  *
  *   errors    A function that can fail returns sl_status. The one that notices calls
- *             `return sl_fail(SL_EFORMAT, "...")`, which stores one line for the thread; callers
- *             pass it up unchanged with SL_TRY, or SL_GO when something is held.
+ *             `return sl_fail(SL_EFORMAT, "...")`, which stores one line for the thread; everybody
+ *             above passes it up unchanged with SL_TRY, or SL_GO when something is held.
  *   memory    Everything comes through sl_malloc and friends, so tests can make the n-th allocation
  *             fail and count what was not given back. Short-lived work lives in an arena: take a
  *             mark, work, rewind.
@@ -34,8 +34,8 @@
 
 /* ---------------------------------------------------------------- errors -------------------- */
 
-/* Every way a call can fail. The numbers equal those of symlaw.h, which src/api asserts. Negative,
- * so that the minimum of several is a failure if one is.                  id  number  text */
+/* Every way a call can fail: the numbers of symlaw.h, which src/api holds against these. Negative, so
+ * that the minimum of several answers is the worst of them.                  id  number  text */
 #define SL_STATUS_LIST(X)                                \
     X(OK,        0, "ok")                                \
     X(EINVAL,   -1, "invalid argument")                  \
@@ -67,8 +67,8 @@ static inline bool sl_no(sl_truth t) { return t.answer < 0; }
 /* Stores the line for sl_last_error and returns st. Needs no memory, so it can report its lack. */
 SL_PRINTF(2, 3) sl_status sl_fail(sl_status st, const char *format, ...);
 
-/* The same function, but the compiler sees that it returns st: otherwise it assumes that SL_OK is
- * possible and warns of uninitialised outputs. */
+/* The same function, but the compiler sees that the answer is st: else it takes SL_OK for possible
+ * and warns of outputs that would be uninitialised then. */
 #define sl_fail(st, ...)                        \
     __extension__({                             \
         sl_status sl_fail_ = (st);              \
@@ -94,7 +94,7 @@ void sl_fail_restore(const char *line);
         if (st != SL_OK) goto done;             \
     } while (0)
 
-/* For programming errors: on in every build, because a wrong result costs more than the test. */
+/* Our own mistakes: on in every build, because a wrong answer costs more than the test. */
 _Noreturn void sl_assert_failed(const char *what, const char *file, int line);
 #define SL_ASSERT(x) ((x) ? (void)0 : sl_assert_failed(#x, __FILE__, __LINE__))
 
@@ -139,7 +139,7 @@ typedef enum sl_option_path {
 
 typedef struct sl_option {
     const char *name;    // without dashes
-    const char *alias;   // a former name, still read, never shown; NULL: none
+    const char *alias;   // a former name, which is read for ever and shown nowhere; NULL: none
     size_t offset;       // of the field in its struct
     sl_option_kind kind;
     double value;        // default of a number, a flag (0, 1) or a choice (its place); NaN: none
@@ -202,18 +202,18 @@ const char *sl_option_default_text(char text[SL_OPTION_TEXT_MAX], const sl_optio
 /* Free stack that a calling thread needs, a few times what most calls take. */
 #define SL_STACK_BYTES (256 * 1024)
 
-/* SL_ELIMIT if the calling thread has less than SL_STACK_BYTES of stack left. Public calls begin
- * with it; after the first time in a thread it costs a comparison. */
+/* SL_ELIMIT if the calling thread has less than SL_STACK_BYTES of stack left. Public calls that work
+ * begin with it; after the first time in a thread it costs a comparison. */
 SL_NODISCARD sl_status sl_stack_check(void);
 
-/* Like malloc and friends; NULL without memory, or if a test requested a failure. Sizes are
+/* Like malloc and friends; NULL when there is no memory (or the test says so). Sizes are given as
  * count x size and checked for overflow. Zero bytes give a valid pointer. */
 SL_NODISCARD void *sl_malloc(size_t count, size_t size);
 SL_NODISCARD void *sl_calloc(size_t count, size_t size);
 SL_NODISCARD void *sl_realloc(void *p, size_t count, size_t size); // NULL leaves p as it was
 void sl_free(void *p);
-/* For arrays of vector code: aligned to a cache line, and in huge pages where it is long enough to
- * gain from them. Not cleared. */
+/* For arrays that vector code runs over: at the start of a cache line, and in huge pages where it is
+ * long enough to gain from them. Not cleared. */
 SL_NODISCARD void *sl_malloc_aligned(size_t count, size_t size);
 
 /* One line for the common `if (!p)`. */
@@ -227,12 +227,12 @@ void sl_mem_fail_at(int64_t n, bool forever);
 int64_t sl_mem_blocks(void);
 int64_t sl_mem_calls(void);
 
-/* Bytes allocated and not freed, and their maximum since sl_mem_peak_reset. */
+/* Bytes given out and not yet given back, and the most that ever were since sl_mem_peak_reset. */
 int64_t sl_mem_bytes(void);
 int64_t sl_mem_peak(void);
 void sl_mem_peak_reset(void);
 
-/* Bytes of physical memory that this process can still allocate; 0 if unknown. */
+/* Bytes of physical memory that this process may still expect to get; 0 if unknown. */
 int64_t sl_mem_available(void);
 
 /* An arena: allocation is a pointer bump, release is all at once or back to a mark.
@@ -243,22 +243,22 @@ int64_t sl_mem_available(void);
  * for AddressSanitizer. `{0}` is a valid empty arena. Not for sharing between threads. */
 typedef struct sl_arena_chunk sl_arena_chunk;
 typedef struct sl_arena {
-    sl_arena_chunk *chunk; // the one being filled; links to the older ones
+    sl_arena_chunk *chunk; // the one being filled; older ones hang behind it
     char *at, *end;        // free part of it
-    size_t before;         // bytes allocated in older chunks
-    size_t limit;          // 0, or the most bytes it may allocate
+    size_t before;         // bytes handed out in older chunks
+    size_t limit;          // 0, or the most bytes it may hand out
 } sl_arena;
 
-/* 16-byte aligned, not cleared. NULL without memory or past the limit; the caller calls sl_fail. */
+/* 16-byte aligned, not cleared. NULL without memory or past the limit; sl_fail is the caller's. */
 SL_NODISCARD void *sl_arena_alloc(sl_arena *a, size_t bytes);
 /* A copy of text[0 .. n), terminated. NULL as above. */
 SL_NODISCARD const char *sl_arena_text(sl_arena *a, const char *text, size_t n);
-/* Frees the tail of the newest allocation p, made since the last rewind: it had `bytes`, keep
+/* Gives back the tail of the newest allocation p, made since the last rewind: it had `bytes`, keep
  * `kept`. */
 void sl_arena_shrink(sl_arena *a, void *p, size_t bytes, size_t kept);
 size_t sl_arena_mark(const sl_arena *a);
 void sl_arena_rewind(sl_arena *a, size_t mark); // keeps the newest chunk for reuse
-void sl_arena_clear(sl_arena *a);               // frees all memory
+void sl_arena_clear(sl_arena *a);               // gives all memory back
 
 /* ---------------------------------------------------------------- the CPU ------------------- */
 
@@ -319,8 +319,7 @@ double sl_rng_normal(sl_rng *r);              // N(0, 1), by our own log and sin
 /* ---------------------------------------------------------------- elementary functions ------ */
 
 /* y[i] = f(x[i]), y may be x. Within about 1 ulp, the same bits on every CPU, for every n and
- * alignment. Edges as IEEE 754 and C: exp(-inf) = 0, log(0) = -inf, log(-1) = NaN, sin(inf) =
- * NaN. */
+ * alignment. Edges as IEEE 754 and C: exp(-inf) = 0, log(0) = -inf, log(-1) = NaN, sin(inf) = NaN. */
 void sl_exp_array(double *y, const double *x, int n);
 void sl_sin_array(double *y, const double *x, int n);
 void sl_log_array(double *y, const double *x, int n);
@@ -347,9 +346,9 @@ double sl_atan(double x);
 double sl_asin(double x);
 double sl_acos(double x);
 
-/* A long double, which has 64 bits of mantissa (x86) or 113, rounded to 64: mantissa 2^(e - 16383 -
- * 63), the upper bit of the mantissa set; e are the lower 15 bits of `exponent`, the sign is above
- * them. For normal numbers. */
+/* A long double, which has 64 bits of mantissa (x86) or 113, rounded to 64: mantissa 2^(e - 16383 - 63),
+ * the upper bit of the mantissa set; e are the lower 15 bits of `exponent`, the sign is above them. For
+ * normal numbers. */
 typedef struct sl_long_bits {
     uint64_t mantissa;
     uint16_t exponent;
@@ -371,8 +370,8 @@ static inline sl_long_bits sl_long_bits_of(long double v) {
 
 /* ---------------------------------------------------------------- strings ------------------- */
 
-/* A growing text. A failure is recorded: append freely, check once at the end with sl_str_status.
- * `{0}` is a valid empty text; `text` is always terminated once anything was appended. */
+/* A growing text. Failures stick: append freely, ask once at the end with sl_str_status. `{0}` is a
+ * valid empty text; `text` is always terminated once anything was appended. */
 typedef struct sl_str {
     char *text;
     size_t len, cap;
@@ -398,18 +397,18 @@ int sl_edit_distance(const char *a, const char *b);
 int32_t sl_utf8_read(const char *text, size_t n, int *used);
 
 /* Writes a finite double and a terminator, returns the length: with 15 significant digits if those
- * read back as the same double, else 16, else 17, laid out as by "%g". There is always a point or
- * an exponent. */
+ * read back as the same double, else 16, else 17, laid out as by "%g". There is always a point or an
+ * exponent. */
 #define SL_REAL_TEXT_MAX 32 // -2.2250738585072014e-308 has 24 characters
 int sl_real_text(char text[SL_REAL_TEXT_MAX], double value);
 
-/* A copy of the text in a that is safe for a terminal and for a comment: control characters become
- * blanks, bytes that are not UTF-8 become U+FFFD. NULL without memory. */
+/* A copy of the text in a that a terminal will not obey and a comment can hold: controls are blanks,
+ * bytes that are not UTF-8 are U+FFFD. NULL without memory. */
 const char *sl_text_visible(sl_arena *a, const char *text);
 /* Appends the text as one word for a shell, in quotes where it needs them. */
 void sl_str_add_word(sl_str *s, const char *text);
-/* Appends the line of `text` around byte `offset`, and below it a caret: two lines without a
- * newline at the end. */
+/* Appends the line of `text` around byte `offset`, and below it a caret: two lines without a newline
+ * at the end. */
 void sl_str_add_excerpt(sl_str *s, const char *text, size_t offset);
 
 /* 12345678 -> "12,345,678" in a caller's buffer, which is returned. */
@@ -417,8 +416,8 @@ const char *sl_group_digits(char buffer[32], int64_t n);
 
 /* ---------------------------------------------------------------- locale -------------------- */
 
-/* The host program may have set any locale. These behave as the C functions they are named after do
- * in the C locale, and restore the host's; no other file calls those C functions. */
+/* The host program may have set any locale. These do as the C functions they are named after do in
+ * the C locale, with the host's in force again when they return; no other file calls those. */
 SL_PRINTF(3, 4) int sl_snprintf(char *text, size_t size, const char *format, ...);
 SL_PRINTF(3, 0) int sl_vsnprintf(char *text, size_t size, const char *format, va_list args);
 double sl_strtod(const char *text, char **end);   // end may be NULL
@@ -433,15 +432,15 @@ static inline bool sl_isspace(char c) { return c == ' ' || (c >= '\t' && c <= '\
 static inline char sl_tolower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c; }
 static inline bool sl_isalpha(char c) { return sl_tolower(c) >= 'a' && sl_tolower(c) <= 'z'; }
 
-/* Around a call into another library that formats or reads numbers: the thread is in the C locale
- * until it leaves with the value that enter returned. No host callback may run in between. */
+/* Around a call into another library that formats or reads numbers: the thread works in the C locale
+ * until it leaves with what entering returned. Nothing of the host's is called in between. */
 SL_NODISCARD locale_t sl_locale_enter(void);
 void sl_locale_leave(locale_t before);
 
 /* ---------------------------------------------------------------- hashing ------------------- */
 
 uint64_t sl_hash(const void *bytes, size_t n, uint64_t seed); // XXH3, 64 bits
-/* Running 128-bit hash of many pieces, printed as 32 hex digits: identifies generated data. */
+/* Running 128-bit hash of many pieces, printed as 32 hex digits: names what a configuration made. */
 typedef struct sl_hasher sl_hasher;
 SL_NODISCARD sl_status sl_hasher_new(sl_hasher **out);
 void sl_hasher_add(sl_hasher *h, const void *bytes, size_t n);
@@ -450,45 +449,50 @@ void sl_hasher_free(sl_hasher *h);
 
 /* ---------------------------------------------------------------- files and time ------------ */
 
-/* A file that is written atomically: under a temporary name in the same folder, synced, renamed on
- * commit.
+/* A file that appears whole or not at all: written beside it under a temporary name, synced, renamed
+ * on commit.
  *
- * Which kinds of files are accepted depends on the use. A user's input may be a pipe or a terminal:
- * src/io reads it and blocks. A user's output may be a pipe, a terminal or a device such as
- * /dev/null or /dev/stdout: sl_file_create writes to those directly, since renaming would replace
- * them. A pipe that has no reader within a second, a socket and a block device are refused. The
- * library's own files (of a run, a checkpoint, a cache, a journal) are regular files: the other
- * calls below refuse anything else without blocking. */
+ * What may stand at a path depends on whose it is. A user's input may be a pipe or a terminal, and is
+ * waited for: that is io's affair. A user's output may be a pipe, a terminal or a device such as
+ * /dev/null or /dev/stdout: sl_file_create writes to those directly, for nothing else would leave
+ * them what they are. A pipe that nobody opens for reading within a second, a socket and a disk are
+ * refused. A file of our own (of a run, a checkpoint, a cache, a journal) is a regular file: what is
+ * not is refused by the other calls below, never waited for. */
 typedef struct sl_file sl_file;
-SL_NODISCARD sl_status sl_file_create(sl_file **out, const char *path);  // a user's output
-SL_NODISCARD sl_status sl_file_replace(sl_file **out, const char *path); // the library's own
-/* Would sl_file_create write to the existing file at the path, instead of replacing it? */
+SL_NODISCARD sl_status sl_file_create(sl_file **out, const char *path);  // a user's
+SL_NODISCARD sl_status sl_file_replace(sl_file **out, const char *path); // our own
+/* Would sl_file_create write to what stands at the path, instead of replacing it? */
 bool sl_file_is_direct(const char *path);
 SL_NODISCARD sl_status sl_file_write(sl_file *f, const void *bytes, size_t n);
 SL_NODISCARD sl_status sl_file_commit(sl_file **f); // sync, rename, sync directory; *f becomes NULL
 void sl_file_discard(sl_file **f);                  // removes the temporary; fine after a commit
-/* One of the library's own files := these bytes: all of the above in one. */
+/* A file of our own := these bytes: all of the above in one. */
 SL_NODISCARD sl_status sl_file_put(const char *path, const void *bytes, size_t n);
-/* Renames before the commit, which then only syncs: readers see the whole file from now on, also if
- * this process is killed, but not after a crash of the machine. For files that carry a hash. */
+/* Renames before the commit, which then only syncs: whole for its readers from now on, also if
+ * this process is killed, but not after a crash of the machine. For files whose readers can tell. */
 SL_NODISCARD sl_status sl_file_publish(sl_file *f);
-/* Opens one of the library's own files for appending; it is created if missing. Data are in the
- * file once flushed, and survive a crash of the machine with `sync`. */
+/* A file of our own that grows: what is written goes behind what is there, in place. It is made if missing; a
+ * line counts as kept once it is flushed, and outlives the machine's crash with `sync`. */
 SL_NODISCARD sl_status sl_file_append(sl_file **out, const char *path);
 SL_NODISCARD sl_status sl_file_flush(sl_file *f, bool sync);
-/* *fd := one of the library's own files, open for reading. */
+/* *fd := a file of our own, open for reading. */
 SL_NODISCARD sl_status sl_file_open(int *fd, const char *path);
 /* The whole of one, terminated by an extra NUL; SL_ELIMIT past max_bytes. sl_free it. */
 SL_NODISCARD sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes);
-/* Makes a folder and those above it, like mkdir -p; SL_OK if it exists. mode: as for mkdir. */
+/* Makes a folder and those above it, like mkdir -p; fine if it is there. mode: as for mkdir. */
 SL_NODISCARD sl_status sl_folder_make(const char *path, unsigned mode);
-/* Temporary files of sl_file are `<name>.tmp-<machine>-<process>`, with `-<n>` appended where that
- * exists; older versions left out the machine. A killed process leaves its own. Removes from a
- * folder those whose name[0 .. n) is one of `ours` and that no process can still be writing: of
- * this machine if the process has ended, of others if nothing was written for ten minutes. alone:
- * the caller holds the folder's lock, so no other process writes these files; then also those
- * without a machine whose process does not exist here. Needs no memory; what cannot be removed
- * stays. */
+/* Where process numbers are counted as they are here: what tells this start of the machine and this
+ * space of process numbers from others. Bytes, of which it answers how many; *booted: the start is
+ * among them. */
+enum { SL_MACHINE_MAX = 128 };
+size_t sl_machine(char out[SL_MACHINE_MAX], bool *booted);
+
+/* Temporary files of sl_file: `<name>.tmp-<machine>-<process>`, with `-<n>` behind it where that was
+ * taken; older versions left out the machine. A process that is killed leaves its own. Removes from
+ * a folder those of files that are `ours`, by name[0 .. n), and that no living process can be
+ * writing: of this machine if the process is gone, of others if nothing was written for ten minutes.
+ * alone: nobody else writes these files, as who holds the folder's lock knows; then also those
+ * without a machine whose process is not here. Needs no memory; what cannot be removed stays. */
 void sl_file_sweep(const char *dir, bool (*ours)(const char *name, size_t n), bool alone);
 /* The length of the name that a temporary file is for; 0 if it is none. */
 size_t sl_file_temporary(const char *name);
@@ -496,5 +500,12 @@ size_t sl_file_temporary(const char *name);
 void sl_file_fail_at(int64_t n);
 
 double sl_clock(void); // seconds, monotonic, from an arbitrary start
+/* A deadline is a time of a clock; 0 is none, and comes of a limit of 0 seconds. */
+static inline double sl_deadline(double start, double seconds) {
+    return seconds > 0 ? start + seconds : 0;
+}
+static inline bool sl_deadline_passed(double deadline, double now) {
+    return deadline > 0 && now >= deadline;
+}
 
 #endif

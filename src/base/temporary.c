@@ -1,16 +1,16 @@
-/* temporary - names of temporary files, and which of them are abandoned.
+/* temporary - what temporary files are called, and which of them nobody will ever finish.
  *
  *     run.json.tmp-5d1c09e2-41235-1
  *     ^name        ^machine ^process, as it counts there
  *                                 ^not the first try
  *
- * A killed process cannot remove its own, and a checkpoint's is large. The next owner of the folder
- * does, but a folder may be shared by machines and containers, where a pid is ambiguous: 41235 may
- * have ended here and be writing there. So the name also holds a hash of the kernel's boot id and
- * of the pid namespace. If that equals ours, the process either exists or not. Otherwise only time
- * decides: a process that writes a temporary file writes continuously, so one without a write for
- * ten minutes is abandoned. If a suspended process resumes after that, its rename fails with a
- * message; no other file is affected. */
+ * A process that was killed cannot remove its own, and a checkpoint's is large. The next owner of
+ * the folder does, but a folder may be shared by machines and containers, where the number of a
+ * process says nothing: 41235 may be gone here and write there. So the name also says where numbers
+ * are counted that way: the kernel's boot and the namespace of process numbers, as a hash. Where
+ * that is ours, the process either exists or does not. Elsewhere only time can tell: who writes
+ * a file of ours writes all the time, and after ten minutes without a write nobody will. Should one
+ * that slept so long wake up, its rename fails and says so; no other file is harmed. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,17 +29,22 @@ enum { MACHINE_DIGITS = 8, PROCESS_DIGITS = 7, QUIET_SECONDS = 600 }; // pid_max
 
 static const char MARK[] = ".tmp-";
 
-/* Identifies the boot and the pid namespace of this process. */
-static uint32_t machine(void) {
-    char text[256];
+size_t sl_machine(char out[SL_MACHINE_MAX], bool *booted) {
     size_t n = 0;
     const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t boot = fd >= 0 ? read(fd, text, 64) : -1;
+    const ssize_t boot = fd >= 0 ? read(fd, out, 64) : -1;
     if (fd >= 0) close(fd);
+    *booted = boot > 0;
     if (boot > 0) n += (size_t)boot;
-    const ssize_t space = readlink("/proc/self/ns/pid", text + n, 64);
-    if (space > 0) n += (size_t)space;
-    if (boot <= 0 && gethostname(text + n, 64) == 0) n += strnlen(text + n, 64);
+    const ssize_t space = readlink("/proc/self/ns/pid", out + n, 64);
+    return space > 0 ? n + (size_t)space : n;
+}
+
+static uint32_t machine(void) {
+    char text[SL_MACHINE_MAX + 64];
+    bool booted;
+    size_t n = sl_machine(text, &booted);
+    if (!booted && gethostname(text + n, 64) == 0) n += strnlen(text + n, 64);
     return (uint32_t)sl_hash(text, n, 0);
 }
 
@@ -49,10 +54,10 @@ void sl_temporary__name(char *out, size_t size, const char *path, int i) {
     if (i > 0) sl_snprintf(out + n, size - (size_t)n, "-%d", i);
 }
 
-/* The parts of a temporary file's name. */
+/* What the name of one says. */
 typedef struct temporary {
     size_t stem; // length of the name that it is for
-    bool known;  // it has a machine
+    bool known;  // it says which machine
     uint32_t machine;
     pid_t process;
 } temporary;

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "commands/commands.h"
 #include "fixture/fixture.h"
 #include "io/io_test.h"
+#include "symlaw/symlaw.h"
 
 /* Events of a command. */
 typedef struct event_log {
