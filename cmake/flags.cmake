@@ -31,10 +31,6 @@ if(SYMLAW_WERROR)
     add_compile_options(-Werror)
 endif()
 
-# Sets that are kept in files carry the build id of the code that made them (universe/cache.c). Most
-# compilers ask the linker for one by themselves, not all do.
-add_link_options(-Wl,--build-id=sha1)
-
 set(sanitize ${SYMLAW_SANITIZE})
 if(SYMLAW_FUZZ)
     set(sanitize "fuzzer-no-link,address,undefined")

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/api_impl.h"
+#include "report/report.h"
 
 /* ---------------------------------------------------------------- the call ------------------ */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/api_impl.h"
+#include "report/report.h"
 
 /* path NULL: the default one. */
 static sl_status open_file(sl_infer **out, const char *path) {

@@ -481,6 +481,12 @@ SL_NODISCARD sl_status sl_file_open(int *fd, const char *path);
 SL_NODISCARD sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes);
 /* Makes a folder and those above it, like mkdir -p; fine if it is there. mode: as for mkdir. */
 SL_NODISCARD sl_status sl_folder_make(const char *path, unsigned mode);
+/* Where process numbers are counted as they are here: what tells this start of the machine and this
+ * space of process numbers from others. Bytes, of which it answers how many; *booted: the start is
+ * among them. */
+enum { SL_MACHINE_MAX = 128 };
+size_t sl_machine(char out[SL_MACHINE_MAX], bool *booted);
+
 /* Temporary files of sl_file: `<name>.tmp-<machine>-<process>`, with `-<n>` behind it where that was
  * taken; older versions left out the machine. A process that is killed leaves its own. Removes from
  * a folder those of files that are `ours`, by name[0 .. n), and that no living process can be
@@ -494,5 +500,12 @@ size_t sl_file_temporary(const char *name);
 void sl_file_fail_at(int64_t n);
 
 double sl_clock(void); // seconds, monotonic, from an arbitrary start
+/* A deadline is a time of a clock; 0 is none, and comes of a limit of 0 seconds. */
+static inline double sl_deadline(double start, double seconds) {
+    return seconds > 0 ? start + seconds : 0;
+}
+static inline bool sl_deadline_passed(double deadline, double now) {
+    return deadline > 0 && now >= deadline;
+}
 
 #endif

@@ -29,17 +29,22 @@ enum { MACHINE_DIGITS = 8, PROCESS_DIGITS = 7, QUIET_SECONDS = 600 }; // pid_max
 
 static const char MARK[] = ".tmp-";
 
-/* Where process numbers are counted as they are here. */
-static uint32_t machine(void) {
-    char text[256];
+size_t sl_machine(char out[SL_MACHINE_MAX], bool *booted) {
     size_t n = 0;
     const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t boot = fd >= 0 ? read(fd, text, 64) : -1;
+    const ssize_t boot = fd >= 0 ? read(fd, out, 64) : -1;
     if (fd >= 0) close(fd);
+    *booted = boot > 0;
     if (boot > 0) n += (size_t)boot;
-    const ssize_t space = readlink("/proc/self/ns/pid", text + n, 64);
-    if (space > 0) n += (size_t)space;
-    if (boot <= 0 && gethostname(text + n, 64) == 0) n += strnlen(text + n, 64);
+    const ssize_t space = readlink("/proc/self/ns/pid", out + n, 64);
+    return space > 0 ? n + (size_t)space : n;
+}
+
+static uint32_t machine(void) {
+    char text[SL_MACHINE_MAX + 64];
+    bool booted;
+    size_t n = sl_machine(text, &booted);
+    if (!booted && gethostname(text + n, 64) == 0) n += strnlen(text + n, 64);
     return (uint32_t)sl_hash(text, n, 0);
 }
 

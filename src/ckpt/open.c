@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ckpt/ckpt_impl.h"
+#include "nn/nn.h"
 
 /* ---------------------------------------------------------------- texts --------------------- */
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "ckpt/ckpt_impl.h"
+#include "nn/nn.h"
 
 enum { TEXTS = 16, CPR = SL_CKPT__CPR, ROWS = SL_CKPT__ROWS };
 

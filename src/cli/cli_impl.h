@@ -104,7 +104,7 @@ void sl_cli__help_command(sl_cli__text *t, const symlaw_command_info *c);
 
 /* Pages of the manual, as roff: symlaw(1), symlaw-train(1), ... */
 void sl_cli__man_all(sl_cli__text *t);
-void sl_cli__man_command(sl_cli__text *t, const symlaw_command_info *info);
+void sl_cli__man_command(sl_cli__text *t, const symlaw_command_info *c);
 
 /* A completion script; false if the shell is none of bash, zsh, fish. */
 bool sl_cli__complete(sl_cli__text *t, const char *shell);

@@ -20,8 +20,6 @@
 #include "discover/discover.h"
 #include "io/io.h"
 #include "pairs/pairs.h"
-#include "report/report.h"
-#include "train/train.h"
 #include "universe/universe.h"
 
 /* ---------------------------------------------------------------- calls --------------------- */

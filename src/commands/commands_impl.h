@@ -8,6 +8,7 @@
 #include "eval/eval.h"
 #include "expr/expr.h"
 #include "infer/infer.h"
+#include "report/report.h"
 #include "search/search.h"
 
 /* line := what sl_last_error says now. */

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "commands/commands.h"
 #include "fixture/fixture.h"
 #include "io/io_test.h"
+#include "symlaw/symlaw.h"
 
 /* What a command told. */
 typedef struct event_log {

@@ -250,7 +250,7 @@ static sl_status read_table(sl_table *out, bool *late, const sl_commands_run *ru
     const double timeout = of->look.timeout;
     sl_table_options o;
     reading r = { .listener = &run->listener };
-    if (timeout > 0) r.deadline = run->listener.start + timeout;
+    r.deadline = sl_deadline(run->listener.start, timeout);
     SL_TRY(table_options(&o, of, most));
     sl_status st = sl_data_table_read(out, path, &o, on_rows, &r);
     *late = st == SL_ECANCEL && r.late;

@@ -58,7 +58,7 @@ sl_status sl_commands_discover_rows(sl_discovery **out, const sl_commands_reques
     o.exhaustive.units = asked->units;
     o.open_model = asked->open;
     o.open_payload = asked->payload;
-    if (look->timeout > 0) o.deadline = run->listener.start + look->timeout;
+    o.deadline = sl_deadline(run->listener.start, look->timeout);
     reporting to = { run->listener, asked->names, SL_OK };
     sl_pool *pool = NULL;
     SL_TRY(sl_par_pool_new(&pool, (int)run->common->threads));

@@ -2,6 +2,7 @@
  * formulas; and one hash that stands for all of them. */
 #include <string.h>
 
+#include "ckpt/ckpt.h"
 #include "commands/commands_impl.h"
 
 /* ---------------------------------------------------------------- the model's data ---------- */

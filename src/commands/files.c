@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ckpt/ckpt.h"
 #include "commands/commands_impl.h"
 
 /* One file of a call. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ckpt/ckpt.h"
 #include "commands/commands_impl.h"
 
 /* ---------------------------------------------------------------- a file -------------------- */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ckpt/ckpt.h"
 #include "commands/commands_impl.h"
 
 /* ---------------------------------------------------------------- did you mean -------------- */

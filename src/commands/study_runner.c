@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "ckpt/ckpt.h"
 #include "commands/study_impl.h"
 
 /* ---------------------------------------------------------------- options ------------------- */
@@ -231,17 +232,10 @@ static sl_status write_result(const job *j, const char *dir, const sl_json *repo
 
 static sl_status write_diverged(const job *j, const char *dir, double cpu, double elapsed) {
     char name[128];
-    sl_study_result r = { .params = NAN,
-                          .tokens = NAN,
-                          .flops = NAN,
-                          .flops_executed = NAN,
-                          .steps = NAN,
-                          .loss_train = NAN,
-                          .loss_valid = NAN,
-                          .loss_valid_expression = NAN,
-                          .seconds = elapsed,
-                          .cpu_seconds = cpu,
-                          .diverged = true };
+    sl_study_result r = sl_study_no_result();
+    r.seconds = elapsed;
+    r.cpu_seconds = cpu;
+    r.diverged = true;
     set_provenance(&r, j, name);
     SL_TRY(guard((void *)j));
     return sl_study_result_write(dir, &r);

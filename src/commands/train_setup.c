@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ckpt/ckpt.h"
 #include "commands/commands_impl.h"
 
 sl_status sl_commands__setup_read(sl_commands__setup *out, sl_commands_run *run,

@@ -25,7 +25,6 @@
 #define SL_DATA_H
 
 #include "io/io.h"
-#include "num/num.h"
 
 #define SL_DATA_MAX_INPUTS 16
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "num/num.h"
 
 sl_dataset sl_data_view_inputs(const sl_dataset *d, const int *column, int n) {
     sl_dataset view = *d;

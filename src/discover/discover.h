@@ -32,7 +32,6 @@
 
 #include "fit/fit.h"
 #include "infer/infer.h"
-#include "io/io.h"
 #include "search/search.h"
 
 /* ---------------------------------------------------------------- options ------------------- */

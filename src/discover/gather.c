@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "discover/discover_impl.h"
+#include "num/num.h"
 
 /* ---------------------------------------------------------------- known forms --------------- */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "discover/discover_impl.h"
+#include "num/num.h"
 
 static bool is_ranked(const sl_candidate *c) {
     return c->state >= SL_CANDIDATE_SCORED && !isnan(c->r2);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "discover/discover_impl.h"
+#include "num/num.h"
 
 enum { FEW = 6, ALL = 17, FIRST_ROWS = 256 };
 

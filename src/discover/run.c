@@ -18,7 +18,7 @@ static void send_report(sl_discover__control *c) {
 bool sl_discover__stop(sl_discover__control *c, bool report) {
     if (atomic_load_explicit(&c->cut, memory_order_relaxed) != SL_CUT_NONE) return true;
     const double now = sl_clock();
-    if (c->deadline > 0 && now >= c->deadline) {
+    if (sl_deadline_passed(c->deadline, now)) {
         int none = SL_CUT_NONE;
         atomic_compare_exchange_strong(&c->cut, &none, SL_CUT_TIME);
         return true;
@@ -57,7 +57,7 @@ typedef struct sampling {
 static bool is_enough(sl_discover__control *c, bool report) {
     if (report) c->done = (double)atomic_load_explicit(&c->sampled, memory_order_relaxed);
     if (sl_discover__stop(c, report)) return true;
-    if (c->half > 0 && sl_clock() >= c->half) atomic_store(&c->short_of_samples, true);
+    if (sl_deadline_passed(c->half, sl_clock())) atomic_store(&c->short_of_samples, true);
     return atomic_load_explicit(&c->short_of_samples, memory_order_relaxed);
 }
 

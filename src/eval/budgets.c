@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "eval/eval_impl.h"
+#include "num/num.h"
 
 static const double level = 0.95;
 

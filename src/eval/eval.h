@@ -7,7 +7,7 @@
  *
  *     solved   it is the truth: equal canonical forms
  *     equal    it has the truth's values at fresh points, to 1e-9, but no proof
- *     close    R2 > 0.99 on the problem's points
+ *     close    R2 > SL_EVAL_CLOSE_R2 on the problem's points
  *     miss     none of these
  *     found    there is no truth to compare with
  *
@@ -32,7 +32,10 @@
 #define SL_EVAL_H
 
 #include "discover/discover.h"
+#include "num/num.h"
 #include "pairs/pairs.h"
+
+#define SL_EVAL_CLOSE_R2 0.99
 
 /* ---------------------------------------------------------------- problems ------------------ */
 

@@ -5,7 +5,6 @@
 
 #include "eval/eval_impl.h"
 
-static const double close_r2 = 0.99;
 static const double perfect_r2 = 1 - 1e-9; // below, a candidate is not compared by values
 
 #define X(id, name) name,
@@ -127,7 +126,7 @@ static sl_status judge_best(sl_judgement *j, sl_arena *a, const sl_discovery *d,
         SL_TRY(sl_eval__structure(&j->structure, a, best->expr, best->value, p));
     j->on_front = j->structure;
     if (!j->on_front && p->y_true) SL_TRY(is_on_front(&j->on_front, a, d, p));
-    if (j->verdict == SL_VERDICT_MISS && j->r2 > close_r2) j->verdict = SL_VERDICT_CLOSE;
+    if (j->verdict == SL_VERDICT_MISS && j->r2 > SL_EVAL_CLOSE_R2) j->verdict = SL_VERDICT_CLOSE;
     j->same_tokens = best->tokens && p->tokens && best->n_tokens == p->n_tokens &&
                      memcmp(best->tokens, p->tokens, (size_t)p->n_tokens) == 0;
     return SL_OK;

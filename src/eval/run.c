@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "eval/eval_impl.h"
+#include "nn/nn.h"
 
 typedef struct evaluation {
     const sl_infer *model;
@@ -135,7 +136,7 @@ static sl_status judge_some(int64_t begin, int64_t end, int worker, void *payloa
         sl_eval__call_make(&c, e->model, e->o);
         c.o.seed += (uint64_t)seed;
         c.o.problem = (uint64_t)problem;
-        c.o.deadline = e->o->timeout > 0 ? sl_clock() + e->o->timeout : 0;
+        c.o.deadline = sl_deadline(sl_clock(), e->o->timeout);
         sl_arena_rewind(a, 0);
         SL_TRY(e->source->get(&p, a, problem, e->source));
         // the loss does not depend on the seed: once is enough

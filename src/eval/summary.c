@@ -7,7 +7,7 @@
 
 #include "eval/eval_impl.h"
 
-static const double level = 0.95, close_r2 = 0.99;
+static const double level = 0.95;
 
 /* ---------------------------------------------------------------- traits -------------------- */
 
@@ -127,11 +127,11 @@ static question ask(int share, const sl_judgement *j, const sl_eval__traits *t) 
     case EQUAL: return (question){ t->truth, equal };
     case EXACT: return (question){ t->truth, solved || equal };
     case SAME_TOKENS: return (question){ t->truth, j->same_tokens };
-    case CLOSE: return (question){ true, solved || equal || j->r2 > close_r2 };
+    case CLOSE: return (question){ true, solved || equal || j->r2 > SL_EVAL_CLOSE_R2 };
     case AMONG: return (question){ t->truth, j->among };
     case STRUCTURE: return (question){ t->truth && t->errors, j->structure };
     case ON_FRONT: return (question){ t->truth && t->errors, j->on_front };
-    default: return (question){ t->fresh, j->r2_fresh > close_r2 };
+    default: return (question){ t->fresh, j->r2_fresh > SL_EVAL_CLOSE_R2 };
     }
 }
 

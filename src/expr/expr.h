@@ -42,11 +42,12 @@
 #ifndef SL_EXPR_H
 #define SL_EXPR_H
 
-#include "num/num.h"
+#include "base/base.h"
 
 #define SL_EXPR_MAX 16384     // node slots of one expression
 #define SL_EXPR_MAX_DEPTH 200 // nesting that parsers accept: recursion over a tree stays bounded
 #define SL_EXPR_MAX_VARS 64   // highest variable number
+#define SL_EXPR_SET_VARS 3    // that expressions of the universe and of the model may have
 
 /* The nodes. Evaluator, printers and rules all expand this table.
  *    id    name      operands (-1: two or more)   commutes */
@@ -209,6 +210,11 @@ SL_NODISCARD sl_status sl_expr_tidy(const sl_node **out, sl_arena *a, const sl_n
  * Idempotent, also under sl_expr_tidy. */
 SL_NODISCARD sl_status sl_expr_merge(const sl_node **out, sl_arena *a, const sl_node *e);
 
+/* Two of its rules, for what foretells its results. (c u)^exponent = *out (*stays u)^exponent: *out is
+ * the largest number that small primes give; false past 64 bits. Is the first term of a tidy e negative? */
+bool sl_expr_merge_root(sl_rat *out, sl_rat *stays, sl_rat c, sl_rat exponent);
+bool sl_expr_leads_negative(const sl_node *e);
+
 /* *out := the canonical form of e, built in `a`. On failure *out and the arena are unchanged.
  * SL_ELIMIT: expansion passes SL_EXPR_MAX slots; SL_EOVERFLOW: an exact number passes 64 bits. */
 SL_NODISCARD sl_status sl_expr_canon(const sl_node **out, sl_arena *a, const sl_node *e);
@@ -286,6 +292,38 @@ SL_NODISCARD sl_status sl_expr_print(sl_str *s, sl_format format, const sl_node 
  * decimals and writes it as the parser of INFIX would read it. */
 SL_NODISCARD sl_status sl_expr_print_values(sl_str *s, sl_format format, const sl_node *e,
                                             const sl_names *names, const double *params);
+
+/* ---------------------------------------------------------------- terms --------------------- */
+
+/* What readers build expressions with, of text and of tokens. Node arrays would copy operands with
+ * every operator, so a reader grows a tree of terms in an arena. Operations reuse their operands, and
+ * division goes into factors: a/(b*c^2) is a * b^-1 * c^-2. A failure is noted once in the builder; it makes NULL, and so does a NULL
+ * operand, so that calls nest. */
+typedef struct sl_expr_term sl_expr_term;
+typedef struct sl_expr_builder {
+    sl_arena *arena;
+    const size_t *at; // where the reader is, which a failure notes; may be NULL
+    bool fold;        // numbers of a product merge as they are read, so that a failure knows where
+    int made;         // terms so far: the bound on memory
+    sl_status st;
+    size_t where;     // of the failure
+    char reason[sizeof((sl_text_error *)0)->reason];
+} sl_expr_builder;
+
+sl_expr_term *sl_expr_term_num(sl_expr_builder *b, sl_rat value);
+sl_expr_term *sl_expr_term_leaf(sl_expr_builder *b, sl_op op, int number); // VAR, PAR
+sl_expr_term *sl_expr_term_add(sl_expr_builder *b, sl_expr_term *p, sl_expr_term *q);
+sl_expr_term *sl_expr_term_mul(sl_expr_builder *b, sl_expr_term *p, sl_expr_term *q);
+sl_expr_term *sl_expr_term_div(sl_expr_builder *b, sl_expr_term *p, sl_expr_term *q);
+sl_expr_term *sl_expr_term_neg(sl_expr_builder *b, sl_expr_term *p);
+sl_expr_term *sl_expr_term_pow(sl_expr_builder *b, sl_expr_term *base, sl_rat exponent);
+sl_expr_term *sl_expr_term_fn(sl_expr_builder *b, sl_op op, sl_expr_term *operand); // EXP .. ABS
+/* The exact value of a term without variables; false, without a failure, if it has none. */
+bool sl_expr_term_value(sl_expr_builder *b, sl_rat *out, sl_expr_term *t);
+/* *out := the tidy expression, built at `mark` of the arena, where the terms began. Failures as those
+ * of sl_expr_tidy, and SL_ELIMIT past SL_EXPR_MAX; they leave the arena at `mark`. */
+SL_NODISCARD sl_status sl_expr_term_end(const sl_node **out, sl_expr_builder *b, size_t mark,
+                                        const sl_expr_term *t);
 
 /* ---------------------------------------------------------------- numbers to be fitted ------ */
 

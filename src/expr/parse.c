@@ -4,17 +4,6 @@
 
 /* ---------------------------------------------------------------- failures ------------------ */
 
-sl_term *sl_expr__text_fail(sl_reader *r, sl_status st, size_t where, const char *format, ...) {
-    if (r->st != SL_OK) return NULL; // later failures follow from the first
-    r->st = st;
-    r->where = where;
-    va_list args;
-    va_start(args, format);
-    sl_vsnprintf(r->reason, sizeof r->reason, format, args);
-    va_end(args);
-    return NULL;
-}
-
 bool sl_expr__text_open(sl_reader *r, size_t where) {
     // an operation needs at most two brackets around it: (\frac{..}{..})^2
     enum { MOST = 2 * SL_EXPR_MAX_DEPTH };
@@ -48,7 +37,7 @@ const char *sl_expr__text_quote(char buffer[SL_TEXT_QUOTE], const char *text, si
     return buffer;
 }
 
-sl_term *sl_expr__text_bad_character(sl_reader *r, size_t where) {
+sl_expr_term *sl_expr__text_bad_character(sl_reader *r, size_t where) {
     if (where >= r->n) return sl_expr__text_fail(r, SL_EFORMAT, where, "the text ends too early");
     int used;
     int32_t c = sl_utf8_read(r->text + where, r->n - where, &used);
@@ -193,9 +182,10 @@ static size_t longest_name(const sl_names *names) {
 
 /* Fills *error and the thread's line from what the reader noted. */
 static sl_status report(const sl_reader *r, sl_text_error *error) {
-    if (r->st == SL_ENOMEM) return sl_fail(r->st, "%s", r->reason); // not the fault of the text
-    sl_text_error e = { .offset = r->where, .line = 1, .column = 1 };
-    for (size_t i = 0; i < r->where; i++) {
+    if (r->build.st == SL_ENOMEM)
+        return sl_fail(r->build.st, "%s", r->build.reason); // not the fault of the text
+    sl_text_error e = { .offset = r->build.where, .line = 1, .column = 1 };
+    for (size_t i = 0; i < r->build.where; i++) {
         if (r->text[i] == '\n') {
             e.line++;
             e.column = 1;
@@ -203,26 +193,19 @@ static sl_status report(const sl_reader *r, sl_text_error *error) {
             e.column += (r->text[i] & 0xc0) != 0x80; // characters, not bytes
         }
     }
-    memcpy(e.reason, r->reason, sizeof e.reason);
+    memcpy(e.reason, r->build.reason, sizeof e.reason);
     if (error) *error = e;
     if (memchr(r->text, '\n', r->n))
-        return sl_fail(r->st, "line %d, column %d: %s", e.line, e.column, e.reason);
-    return sl_fail(r->st, "column %d: %s", e.column, e.reason);
+        return sl_fail(r->build.st, "line %d, column %d: %s", e.line, e.column, e.reason);
+    return sl_fail(r->build.st, "column %d: %s", e.column, e.reason);
 }
 
-static sl_term *read_text(sl_reader *r, sl_format format) {
+static sl_expr_term *read_text(sl_reader *r, sl_format format) {
     switch (format) {
     case SL_FORMAT_LATEX: return sl_expr__text_latex(r);
     case SL_FORMAT_PREFIX: return sl_expr__text_prefix(r);
     default: return sl_expr__text_infix(r);
     }
-}
-
-static sl_status finish(const sl_node **out, sl_arena *a, size_t mark, const sl_term *t) {
-    const sl_node *e;
-    SL_TRY(sl_expr__term_emit(&e, a, t));
-    SL_TRY(sl_expr_tidy(&e, a, e));
-    return sl_expr__finish(out, a, mark, SL_OK, e);
 }
 
 sl_status sl_expr_parse(const sl_node **out, sl_arena *a, sl_format format, const char *text,
@@ -235,15 +218,16 @@ sl_status sl_expr_parse(const sl_node **out, sl_arena *a, sl_format format, cons
         return sl_fail(SL_EINVAL, "expressions are not read from %s", sl_expr_format_name(format));
 
     size_t mark = sl_arena_mark(a);
-    sl_reader r = { .text = n ? text : "", .n = n, .arena = a, .names = names };
+    sl_reader r = { .text = n ? text : "", .n = n, .names = names };
+    r.build = (sl_expr_builder){ .arena = a, .at = &r.at, .fold = true };
     r.name_size = longest_name(names) + 2;
     r.name = sl_arena_alloc(a, r.name_size);
     if (!r.name) return sl_fail_memory(r.name_size, 1, "a name");
 
-    sl_term *t = read_text(&r, reader_of[format]);
-    sl_status st = r.st;
+    sl_expr_term *t = read_text(&r, reader_of[format]);
+    sl_status st = r.build.st;
     if (st == SL_OK) {
-        st = finish(out, a, mark, t);
+        st = sl_expr_term_end(out, &r.build, mark, t);
         // where in the text a merged number or the number of nodes passed its limit is not known
         if (st != SL_OK) sl_expr__text_fail(&r, st, 0, "%s", sl_last_error());
     }

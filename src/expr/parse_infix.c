@@ -117,9 +117,9 @@ static const char *quote(char buffer[SL_TEXT_QUOTE], const parser *p, token t) {
 }
 
 /* Reports that the next token is not what the grammar needs here. */
-static sl_term *unexpected(parser *p, const char *expected) {
+static sl_expr_term *unexpected(parser *p, const char *expected) {
     char text[SL_TEXT_QUOTE];
-    if (p->r->st != SL_OK) return NULL;
+    if (p->r->build.st != SL_OK) return NULL;
     if (p->tok.kind == END)
         return sl_expr__text_fail(p->r, SL_EFORMAT, p->tok.start,
                                   "the text ends where %s should be", expected);
@@ -138,22 +138,22 @@ static bool expect(parser *p, char sign, const char *expected) {
 
 /* ---------------------------------------------------------------- grammar ------------------- */
 
-static sl_term *sum(parser *p);
-static sl_term *factor(parser *p);
+static sl_expr_term *sum(parser *p);
+static sl_expr_term *factor(parser *p);
 
 /* The closing bracket of t, which has been read. */
-static sl_term *closing(parser *p, token open, sl_term *t) {
+static sl_expr_term *closing(parser *p, token open, sl_expr_term *t) {
     if (!t) return NULL;
     if (p->tok.kind == END)
         return sl_expr__text_fail(p->r, SL_EFORMAT, open.start, "this bracket is never closed");
     return expect(p, ')', "an operator or )") ? t : NULL;
 }
 
-static sl_term *bracket(parser *p) {
+static sl_expr_term *bracket(parser *p) {
     token open = p->tok;
     advance(p);
     if (!sl_expr__text_open(p->r, open.start)) return NULL;
-    sl_term *t = sum(p);
+    sl_expr_term *t = sum(p);
     p->r->nest--;
     return closing(p, open, t);
 }
@@ -161,45 +161,48 @@ static sl_term *bracket(parser *p) {
 /* Number of an argument, which must have one. */
 static bool argument(parser *p, sl_rat *out, const char *function) {
     size_t start = p->tok.start;
-    sl_term *t = sum(p);
+    sl_expr_term *t = sum(p);
     if (!t) return false;
-    if (sl_expr__term_value(p->r, out, t)) return true;
+    if (sl_expr_term_value(&p->r->build, out, t)) return true;
     sl_expr__text_fail(p->r, SL_EFORMAT, start, "%s needs numbers", function);
     return false;
 }
 
-static sl_term *rational(parser *p) {
+static sl_expr_term *rational(parser *p) {
     sl_rat num, den = SL_RAT(1);
     if (!argument(p, &num, "Rational")) return NULL;
     if (is(p, ',')) {
         advance(p);
         if (!argument(p, &den, "Rational")) return NULL;
     }
-    sl_term *t = sl_expr__term_num(p->r, num);
-    return sl_expr_rat_is(den, 1) ? t : sl_expr__term_div(p->r, t, sl_expr__term_num(p->r, den));
+    sl_expr_term *t = sl_expr_term_num(&p->r->build, num);
+    return sl_expr_rat_is(den, 1)
+               ? t
+               : sl_expr_term_div(&p->r->build, t, sl_expr_term_num(&p->r->build, den));
 }
 
-static sl_term *integer(parser *p) {
+static sl_expr_term *integer(parser *p) {
     sl_rat v;
     size_t start = p->tok.start;
     if (!argument(p, &v, "Integer")) return NULL;
     if (!sl_expr_rat_is_int(v))
         return sl_expr__text_fail(p->r, SL_EFORMAT, start, "Integer needs a whole number");
-    return sl_expr__term_num(p->r, v);
+    return sl_expr_term_num(&p->r->build, v);
 }
 
-static sl_term *power_call(parser *p) {
-    sl_term *base = sum(p);
+static sl_expr_term *power_call(parser *p) {
+    sl_expr_term *base = sum(p);
     if (!base || !expect(p, ',', "a comma and the exponent")) return NULL;
-    return sl_expr__term_power(p->r, base, sum(p));
+    return sl_expr__term_power(&p->r->build, base, sum(p));
 }
 
 /* `name` stood before; what must follow is its operands in brackets. */
-static sl_term *call(parser *p, token name, sl_function f, sl_term *(*special)(parser *)) {
+static sl_expr_term *call(parser *p, token name, sl_function f,
+                          sl_expr_term *(*special)(parser *)) {
     sl_reader *r = p->r;
     char text[SL_TEXT_QUOTE];
     quote(text, p, name);
-    if (r->st != SL_OK) return NULL;
+    if (r->build.st != SL_OK) return NULL;
     if (!is(p, '('))
         return sl_expr__text_fail(r, SL_EFORMAT, name.start, "%s needs brackets, as in %s(%s)",
                                   text, text, special ? "..." : "x1");
@@ -207,12 +210,12 @@ static sl_term *call(parser *p, token name, sl_function f, sl_term *(*special)(p
     advance(p);
     if (is(p, ')')) return sl_expr__text_fail(r, SL_EFORMAT, p->tok.start, "%s of nothing", text);
     if (!sl_expr__text_open(r, open.start)) return NULL;
-    sl_term *t = special ? special(p) : sum(p);
+    sl_expr_term *t = special ? special(p) : sum(p);
     r->nest--;
     if (t && is(p, ','))
         return sl_expr__text_fail(r, SL_EFORMAT, p->tok.start, "too many operands for %s", text);
     t = closing(p, open, t);
-    return special ? t : sl_expr__term_call(r, f, t);
+    return special ? t : sl_expr__term_call(&r->build, f, t);
 }
 
 /* Does an opening bracket come next? */
@@ -222,16 +225,16 @@ static bool bracket_follows(const sl_reader *r) {
     return at < r->n && r->text[at] == '(';
 }
 
-static sl_term *named(parser *p) {
+static sl_expr_term *named(parser *p) {
     sl_reader *r = p->r;
     token name = p->tok;
     int number;
     if (name.kind == NAME) {
         sl_function f = sl_expr__text_function(r->name);
-        sl_term *(*special)(parser *) = strcmp(r->name, "pow") == 0        ? power_call
-                                        : strcmp(r->name, "Rational") == 0 ? rational
-                                        : strcmp(r->name, "Integer") == 0  ? integer
-                                                                           : NULL;
+        sl_expr_term *(*special)(parser *) = strcmp(r->name, "pow") == 0        ? power_call
+                                             : strcmp(r->name, "Rational") == 0 ? rational
+                                             : strcmp(r->name, "Integer") == 0  ? integer
+                                                                                : NULL;
         // a name without a bracket is a column, even if a function has that name
         const bool column = !bracket_follows(r) && sl_expr__text_variable(r->names, r->name);
         if (!column && (f != SL_FUNCTION_NONE || special)) {
@@ -243,26 +246,26 @@ static sl_term *named(parser *p) {
     number = exact && name.of_module ? 0 : sl_expr__text_variable(r->names, r->name);
     if (number) {
         advance(p);
-        return sl_expr__term_leaf(r, SL_OP_VAR, number);
+        return sl_expr_term_leaf(&r->build, SL_OP_VAR, number);
     }
     if (exact) {
         advance(p);
-        return sl_expr__term_exact(r, exact);
+        return sl_expr__term_exact(&r->build, exact);
     }
     if (name.kind == NAME && (number = sl_expr__text_constant(r->name))) {
         advance(p);
-        return sl_expr__term_leaf(r, SL_OP_PAR, number);
+        return sl_expr_term_leaf(&r->build, SL_OP_PAR, number);
     }
-    char reason[sizeof r->reason];
+    char reason[sizeof r->build.reason];
     sl_expr__text_explain(reason, sizeof reason, r->names, r->name);
     return sl_expr__text_fail(r, SL_EFORMAT, name.start, "%s", reason);
 }
 
-static sl_term *atom(parser *p) {
+static sl_expr_term *atom(parser *p) {
     token t = p->tok;
     if (t.kind == NUMBER) {
         advance(p);
-        return sl_expr__term_num(p->r, t.value);
+        return sl_expr_term_num(&p->r->build, t.value);
     }
     if (t.kind == NAME || t.kind == QUOTED) return named(p);
     if (is(p, '(')) return bracket(p);
@@ -282,29 +285,29 @@ static bool is_euler(const parser *p) {
 }
 
 /* What follows ^. */
-static sl_term *exponent(parser *p) {
+static sl_expr_term *exponent(parser *p) {
     advance(p);
     if (!sl_expr__text_open(p->r, p->tok.start)) return NULL;
-    sl_term *t = factor(p);
+    sl_expr_term *t = factor(p);
     p->r->nest--;
     return t;
 }
 
-static sl_term *factor(parser *p) {
+static sl_expr_term *factor(parser *p) {
     bool negative = false;
     for (; is(p, '-') || is(p, '+'); advance(p)) negative ^= is(p, '-');
-    sl_term *t;
+    sl_expr_term *t;
     if (is_euler(p)) {
         advance(p);
-        t = sl_expr__term_call(p->r, (sl_function)SL_OP_EXP, exponent(p));
+        t = sl_expr__term_call(&p->r->build, (sl_function)SL_OP_EXP, exponent(p));
     } else {
         t = atom(p);
-        if (t && p->tok.kind == POWER) t = sl_expr__term_power(p->r, t, exponent(p));
+        if (t && p->tok.kind == POWER) t = sl_expr__term_power(&p->r->build, t, exponent(p));
     }
-    return negative ? sl_expr__term_neg(p->r, t) : t;
+    return negative ? sl_expr_term_neg(&p->r->build, t) : t;
 }
 
-static sl_term *missing_operator(parser *p) {
+static sl_expr_term *missing_operator(parser *p) {
     char left[SL_TEXT_QUOTE], right[SL_TEXT_QUOTE];
     quote(left, p, p->before);
     quote(right, p, p->tok);
@@ -316,36 +319,36 @@ static sl_term *missing_operator(parser *p) {
                               "missing operator before \"%s\"; write * for a product", right);
 }
 
-static sl_term *product(parser *p) {
-    sl_term *t = factor(p);
+static sl_expr_term *product(parser *p) {
+    sl_expr_term *t = factor(p);
     while (t) {
         if (begins_operand(p)) return missing_operator(p);
         bool times = is(p, '*');
         if (!times && !is(p, '/')) return t;
         advance(p);
-        sl_term *u = factor(p);
-        t = times ? sl_expr__term_mul(p->r, t, u) : sl_expr__term_div(p->r, t, u);
+        sl_expr_term *u = factor(p);
+        t = times ? sl_expr_term_mul(&p->r->build, t, u) : sl_expr_term_div(&p->r->build, t, u);
     }
     return NULL;
 }
 
-static sl_term *sum(parser *p) {
-    sl_term *t = product(p);
+static sl_expr_term *sum(parser *p) {
+    sl_expr_term *t = product(p);
     while (t && (is(p, '+') || is(p, '-'))) {
         bool minus = is(p, '-');
         advance(p);
-        sl_term *u = product(p);
-        t = sl_expr__term_add(p->r, t, minus ? sl_expr__term_neg(p->r, u) : u);
+        sl_expr_term *u = product(p);
+        t = sl_expr_term_add(&p->r->build, t, minus ? sl_expr_term_neg(&p->r->build, u) : u);
     }
     return t;
 }
 
-sl_term *sl_expr__text_infix(sl_reader *r) {
+sl_expr_term *sl_expr__text_infix(sl_reader *r) {
     parser p = { .r = r };
     advance(&p);
-    if (r->st == SL_OK && p.tok.kind == END)
+    if (r->build.st == SL_OK && p.tok.kind == END)
         return sl_expr__text_fail(r, SL_EFORMAT, p.tok.start, "no expression, only blanks");
-    sl_term *t = sum(&p);
-    if (r->st == SL_OK && p.tok.kind != END) unexpected(&p, "an operator or the end");
+    sl_expr_term *t = sum(&p);
+    if (r->build.st == SL_OK && p.tok.kind != END) unexpected(&p, "an operator or the end");
     return t;
 }

@@ -18,9 +18,9 @@
  * may belong below the bar, and \sin^{-1} may be the arcsine. */
 #include "expr/text_impl.h"
 
-static sl_term *sum(sl_reader *r);
-static sl_term *atom(sl_reader *r);
-static sl_term *factor(sl_reader *r);
+static sl_expr_term *sum(sl_reader *r);
+static sl_expr_term *atom(sl_reader *r);
+static sl_expr_term *factor(sl_reader *r);
 
 /* ---------------------------------------------------------------- characters ---------------- */
 
@@ -113,7 +113,7 @@ static const char *quote_here(char buffer[SL_TEXT_QUOTE], const sl_reader *r) {
     return sl_expr__text_quote(buffer, r->text + r->at, n ? n : (size_t)used);
 }
 
-static sl_term *unexpected(sl_reader *r, const char *expected) {
+static sl_expr_term *unexpected(sl_reader *r, const char *expected) {
     char text[SL_TEXT_QUOTE];
     char c = here(r);
     if (r->at >= r->n)
@@ -146,14 +146,14 @@ static bool stands_here(const sl_reader *r, const char *text) {
 }
 
 /* The sum between the bracket at r->at and its closing. */
-static sl_term *bracket(sl_reader *r) {
+static sl_expr_term *bracket(sl_reader *r) {
     size_t open = r->at;
     const char *close = closing_of(r, open);
     r->at += here(r) == '\\' ? command_length(r, open) : 1;
     if (!sl_expr__text_open(r, open)) return NULL;
     const bool outer = r->in_bars;
     r->in_bars = false;
-    sl_term *t = sum(r);
+    sl_expr_term *t = sum(r);
     r->in_bars = outer;
     r->nest--;
     if (!t) return NULL;
@@ -184,14 +184,14 @@ static const char *closing_bar_of(const sl_reader *r, size_t i) {
 }
 
 /* |u|, at r->at. */
-static sl_term *absolute(sl_reader *r) {
+static sl_expr_term *absolute(sl_reader *r) {
     size_t open = r->at;
     const char *close = closing_bar_of(r, open);
     r->at += here(r) == '|' ? 1 : command_length(r, open) + (close[strlen(close) - 1] == '|');
     if (!sl_expr__text_open(r, open)) return NULL;
     const bool outer = r->in_bars;
     r->in_bars = *close == '|';
-    sl_term *t = sum(r);
+    sl_expr_term *t = sum(r);
     r->in_bars = outer;
     r->nest--;
     if (!t) return NULL;
@@ -199,7 +199,7 @@ static sl_term *absolute(sl_reader *r) {
     if (!stands_here(r, close))
         return sl_expr__text_fail(r, SL_EFORMAT, open, "this bar is never closed by %s", close);
     r->at += strlen(close);
-    return sl_expr__term_call(r, (sl_function)SL_OP_ABS, t);
+    return sl_expr__term_call(&r->build, (sl_function)SL_OP_ABS, t);
 }
 
 /* ---------------------------------------------------------------- names --------------------- */
@@ -294,17 +294,18 @@ static bool subscript(sl_reader *r, size_t *len) {
 }
 
 /* What r->name stands for, or NULL without a failure. */
-static sl_term *known(sl_reader *r) {
+static sl_expr_term *known(sl_reader *r) {
     int k;
-    if ((k = sl_expr__text_variable(r->names, r->name))) return sl_expr__term_leaf(r, SL_OP_VAR, k);
-    if ((k = sl_expr__text_constant(r->name))) return sl_expr__term_leaf(r, SL_OP_PAR, k);
+    if ((k = sl_expr__text_variable(r->names, r->name)))
+        return sl_expr_term_leaf(&r->build, SL_OP_VAR, k);
+    if ((k = sl_expr__text_constant(r->name))) return sl_expr_term_leaf(&r->build, SL_OP_PAR, k);
     const sl_constant exact = sl_expr__text_exact(r->name);
-    return exact ? sl_expr__term_exact(r, exact) : NULL;
+    return exact ? sl_expr__term_exact(&r->build, exact) : NULL;
 }
 
-static sl_term *unknown(sl_reader *r, size_t start) {
-    char reason[sizeof r->reason];
-    if (r->st != SL_OK) return NULL;
+static sl_expr_term *unknown(sl_reader *r, size_t start) {
+    char reason[sizeof r->build.reason];
+    if (r->build.st != SL_OK) return NULL;
     if (sl_expr__text_function(r->name) != SL_FUNCTION_NONE)
         return sl_expr__text_fail(r, SL_EFORMAT, start, "write \\%s for the function", r->name);
     sl_expr__text_explain(reason, sizeof reason, r->names, r->name);
@@ -313,18 +314,18 @@ static sl_term *unknown(sl_reader *r, size_t start) {
 
 /* The rest of a name whose first part, of len letters, is in r->name: a subscript, if one follows,
  * is joined with and without the underscore. */
-static sl_term *subscripted(sl_reader *r, size_t len, size_t start) {
+static sl_expr_term *subscripted(sl_reader *r, size_t len, size_t start) {
     size_t sub = after_blanks(r, r->at);
     if (at(r, sub) != '_') {
-        sl_term *t = known(r);
+        sl_expr_term *t = known(r);
         return t ? t : unknown(r, start);
     }
     r->at = sub + 1;
     size_t base = len;
     sl_expr__text_name_add(r, &len, "_", 1);
     if (!subscript(r, &len)) return NULL;
-    sl_term *t = known(r);
-    if (t || r->st != SL_OK) return t;
+    sl_expr_term *t = known(r);
+    if (t || r->build.st != SL_OK) return t;
     if (len <= base) return unknown(r, start);               // cut: longer than any known name
     memmove(r->name + base, r->name + base + 1, len - base); // with the NUL
     t = known(r);
@@ -334,17 +335,17 @@ static sl_term *subscripted(sl_reader *r, size_t len, size_t start) {
 /* Euler's number is the letter e when it is raised. */
 static bool is_raised(const sl_reader *r, size_t i) { return at(r, after_blanks(r, i)) == '^'; }
 
-static sl_term *argument(sl_reader *r, const char *of);
+static sl_expr_term *argument(sl_reader *r, const char *of);
 
-static sl_term *euler(sl_reader *r) {
+static sl_expr_term *euler(sl_reader *r) {
     skip(r);
     r->at++; // ^
-    return sl_expr__term_call(r, (sl_function)SL_OP_EXP, argument(r, "^"));
+    return sl_expr__term_call(&r->build, (sl_function)SL_OP_EXP, argument(r, "^"));
 }
 
 /* A name written in plain letters. In LaTeX each letter is a name of its own, so xy is x times y,
  * unless all of them together are known. `single`: no more than one letter, as after ^. */
-static sl_term *plain_name(sl_reader *r, bool single) {
+static sl_expr_term *plain_name(sl_reader *r, bool single) {
     size_t start = r->at, end = start, len;
     // no further than the longest name, so that a long run of letters is not read once for each of
     // them
@@ -360,23 +361,25 @@ static sl_term *plain_name(sl_reader *r, bool single) {
     }
     sl_reader whole = *r; // a second reader, because the word may turn out to be several names
     whole.at = end;
-    sl_term *t = subscripted(&whole, len, start);
-    if (!t && letters > 1 && whole.st == SL_EFORMAT) {
+    whole.build.at = &whole.at;
+    sl_expr_term *t = subscripted(&whole, len, start);
+    if (!t && letters > 1 && whole.build.st == SL_EFORMAT) {
         char first[2] = { here(r), '\0' };
         int k = sl_expr__text_variable(r->names, first);
         if (k) {
             r->at = start + 1;
-            return sl_expr__term_leaf(r, SL_OP_VAR, k);
+            return sl_expr_term_leaf(&r->build, SL_OP_VAR, k);
         }
     }
     *r = whole;
+    r->build.at = &r->at;
     return t;
 }
 
 /* ---------------------------------------------------------------- functions ----------------- */
 
 /* What a command takes: braces, or the next single thing. */
-static sl_term *argument(sl_reader *r, const char *of) {
+static sl_expr_term *argument(sl_reader *r, const char *of) {
     skip(r);
     char c = here(r);
     if (c == '{') return bracket(r);
@@ -385,12 +388,12 @@ static sl_term *argument(sl_reader *r, const char *of) {
         if (*of == '^' && is_digit(here(r)))
             return sl_expr__text_fail(r, SL_EFORMAT, r->at - 1,
                                       "an exponent of several digits needs braces, as in ^{12}");
-        return sl_expr__term_num(r, SL_RAT(c - '0'));
+        return sl_expr_term_num(&r->build, SL_RAT(c - '0'));
     }
     if (is_letter(c)) return plain_name(r, true);
     if (c == '\\' && !closing_of(r, r->at)) {
         if (!sl_expr__text_open(r, r->at)) return NULL;
-        sl_term *t = atom(r);
+        sl_expr_term *t = atom(r);
         r->nest--;
         return t;
     }
@@ -401,38 +404,38 @@ static sl_term *argument(sl_reader *r, const char *of) {
 }
 
 /* base^argument, if ^ comes next. */
-static sl_term *raised(sl_reader *r, sl_term *base) {
+static sl_expr_term *raised(sl_reader *r, sl_expr_term *base) {
     if (!base || !is_raised(r, r->at)) return base;
     skip(r);
     r->at++;
-    sl_term *exponent = argument(r, "^");
+    sl_expr_term *exponent = argument(r, "^");
     if (exponent && is_raised(r, r->at)) {
         skip(r);
         return sl_expr__text_fail(r, SL_EFORMAT, r->at, "a second exponent; use braces");
     }
-    return sl_expr__term_power(r, base, exponent);
+    return sl_expr__term_power(&r->build, base, exponent);
 }
 
-static sl_term *fraction(sl_reader *r) {
-    sl_term *num = argument(r, "\\frac");
-    sl_term *den = num ? argument(r, "\\frac") : NULL;
-    return sl_expr__term_div(r, num, den);
+static sl_expr_term *fraction(sl_reader *r) {
+    sl_expr_term *num = argument(r, "\\frac");
+    sl_expr_term *den = num ? argument(r, "\\frac") : NULL;
+    return sl_expr_term_div(&r->build, num, den);
 }
 
-static sl_term *root(sl_reader *r) {
+static sl_expr_term *root(sl_reader *r) {
     sl_rat index = SL_RAT(2), exponent;
     skip(r);
     if (here(r) == '[') {
         size_t where = r->at;
-        sl_term *t = bracket(r);
+        sl_expr_term *t = bracket(r);
         if (!t) return NULL;
-        if (!sl_expr__term_value(r, &index, t) || index.num == 0)
+        if (!sl_expr_term_value(&r->build, &index, t) || index.num == 0)
             return sl_expr__text_fail(r, SL_EFORMAT, where, "the index of a root must be a number");
     }
-    sl_term *t = argument(r, "\\sqrt");
+    sl_expr_term *t = argument(r, "\\sqrt");
     if (!sl_expr_rat_make(&exponent, index.den, index.num))
         return sl_expr__text_fail(r, SL_EOVERFLOW, r->at, "the index of a root is too large");
-    return sl_expr__term_pow(r, t, exponent);
+    return sl_expr_term_pow(&r->build, t, exponent);
 }
 
 /* May what stands at r->at go on in the operand of a function that has no brackets? */
@@ -443,11 +446,11 @@ static bool goes_on(const sl_reader *r) {
 }
 
 /* \sin(u), \sin{u}, \sin u v, \sin^2 u; the command has been read. */
-static sl_term *function(sl_reader *r, sl_function f, size_t start) {
+static sl_expr_term *function(sl_reader *r, sl_function f, size_t start) {
     char name[SL_TEXT_QUOTE];
     sl_expr__text_quote(name, r->text + start, r->at - start);
     sl_rat power = SL_RAT(1);
-    sl_term *base = NULL; // of a logarithm
+    sl_expr_term *base = NULL; // of a logarithm
     skip(r);
     if (f == (sl_function)SL_OP_LOG && here(r) == '_') {
         r->at++;
@@ -459,9 +462,9 @@ static sl_term *function(sl_reader *r, sl_function f, size_t start) {
         r->at++;
         skip(r);
         size_t where = r->at;
-        sl_term *t = argument(r, "^");
+        sl_expr_term *t = argument(r, "^");
         if (!t) return NULL;
-        if (!sl_expr__term_value(r, &power, t))
+        if (!sl_expr_term_value(&r->build, &power, t))
             return sl_expr__text_fail(r, SL_EFORMAT, where, "the exponent must be a number");
         if (sl_expr_rat_is(power, -1))
             return sl_expr__text_fail(r, SL_EFORMAT, where,
@@ -470,26 +473,26 @@ static sl_term *function(sl_reader *r, sl_function f, size_t start) {
                                       name, name);
         skip(r);
     }
-    sl_term *operand;
+    sl_expr_term *operand;
     if (!sl_expr__text_open(r, r->at)) return NULL;
     if (closing_of(r, r->at)) {
         operand = bracket(r);
     } else {
         operand = factor(r);
         for (skip(r); operand && goes_on(r); skip(r))
-            operand = sl_expr__term_mul(r, operand, factor(r));
+            operand = sl_expr_term_mul(&r->build, operand, factor(r));
     }
     r->nest--;
-    sl_term *t = sl_expr__term_call(r, f, operand);
-    if (base) t = sl_expr__term_div(r, t, sl_expr__term_call(r, f, base));
-    return t && !sl_expr_rat_is(power, 1) ? sl_expr__term_pow(r, t, power) : t;
+    sl_expr_term *t = sl_expr__term_call(&r->build, f, operand);
+    if (base) t = sl_expr_term_div(&r->build, t, sl_expr__term_call(&r->build, f, base));
+    return t && !sl_expr_rat_is(power, 1) ? sl_expr_term_pow(&r->build, t, power) : t;
 }
 
 /* ---------------------------------------------------------------- grammar ------------------- */
 
 /* \mathrm{name}, \operatorname{sin} and similar commands, at r->at. A column may have the name of a
  * function; \operatorname means the function. */
-static sl_term *upright_name(sl_reader *r) {
+static sl_expr_term *upright_name(sl_reader *r) {
     size_t start = r->at, len;
     bool operator_first = is_command(r, start, "\\operatorname");
     r->at += command_length(r, start);
@@ -505,7 +508,7 @@ static sl_term *upright_name(sl_reader *r) {
     return subscripted(r, len, start);
 }
 
-static sl_term *command(sl_reader *r) {
+static sl_expr_term *command(sl_reader *r) {
     static const char *const fractions[] = { "\\frac", "\\dfrac", "\\tfrac", "\\cfrac" };
     size_t start = r->at, len;
     size_t n = command_length(r, start);
@@ -530,12 +533,12 @@ static sl_term *command(sl_reader *r) {
     return subscripted(r, len, start); // \theta for a column called theta
 }
 
-static sl_term *atom(sl_reader *r) {
+static sl_expr_term *atom(sl_reader *r) {
     skip(r);
     char c = here(r);
     sl_rat v;
     if (is_digit(c) || (c == '.' && is_digit(at(r, r->at + 1))))
-        return sl_expr__text_number(r, &v, false) ? sl_expr__term_num(r, v) : NULL;
+        return sl_expr__text_number(r, &v, false) ? sl_expr_term_num(&r->build, v) : NULL;
     if (closing_of(r, r->at)) return bracket(r);
     if (closing_bar_of(r, r->at)) return absolute(r);
     if (is_letter(c)) return plain_name(r, false);
@@ -543,7 +546,7 @@ static sl_term *atom(sl_reader *r) {
     return unexpected(r, "a factor");
 }
 
-static sl_term *factor(sl_reader *r) { return raised(r, atom(r)); }
+static sl_expr_term *factor(sl_reader *r) { return raised(r, atom(r)); }
 
 /* An explicit sign of a product at r->at, stepped over: 1 times, -1 divided by, 0 none. */
 static int product_sign(sl_reader *r) {
@@ -567,24 +570,24 @@ static bool begins_factor(const sl_reader *r) {
 }
 
 /* *literal: behind its signs it begins as a plain number. */
-static sl_term *signed_factor(sl_reader *r, bool *literal) {
+static sl_expr_term *signed_factor(sl_reader *r, bool *literal) {
     bool negative = false;
     for (skip(r); here(r) == '-' || here(r) == '+'; skip(r)) negative ^= r->text[r->at++] == '-';
     *literal = is_digit(here(r));
-    sl_term *t = factor(r);
-    return negative ? sl_expr__term_neg(r, t) : t;
+    sl_expr_term *t = factor(r);
+    return negative ? sl_expr_term_neg(&r->build, t) : t;
 }
 
-static sl_term *product(sl_reader *r) {
+static sl_expr_term *product(sl_reader *r) {
     bool literal; // the last factor began as a plain number
     int sign = 1;
-    sl_term *t = signed_factor(r, &literal);
+    sl_expr_term *t = signed_factor(r, &literal);
     while (t) {
         skip(r);
         int next = product_sign(r);
         if (next) {
-            sl_term *u = signed_factor(r, &literal);
-            t = next > 0 ? sl_expr__term_mul(r, t, u) : sl_expr__term_div(r, t, u);
+            sl_expr_term *u = signed_factor(r, &literal);
+            t = next > 0 ? sl_expr_term_mul(&r->build, t, u) : sl_expr_term_div(&r->build, t, u);
             sign = next;
             continue;
         }
@@ -601,31 +604,31 @@ static sl_term *product(sl_reader *r) {
                 "missing operator before \"%s\": after / write \\cdot, or brackets",
                 quote_here(text, r));
         bool bare = !closing_of(r, where);
-        sl_term *u = factor(r);
+        sl_expr_term *u = factor(r);
         if (u && literal && bare && u->op == SL_OP_NUM)
             return sl_expr__text_fail(
                 r, SL_EFORMAT, where,
                 "a fraction after a number may be a mixed number; write + or \\cdot");
         literal = false;
-        t = sl_expr__term_mul(r, t, u);
+        t = sl_expr_term_mul(&r->build, t, u);
     }
     return NULL;
 }
 
-static sl_term *sum(sl_reader *r) {
-    sl_term *t = product(r);
+static sl_expr_term *sum(sl_reader *r) {
+    sl_expr_term *t = product(r);
     while (t) {
         skip(r);
         char c = here(r);
         if (c != '+' && c != '-') return t;
         r->at++;
-        sl_term *u = product(r);
-        t = sl_expr__term_add(r, t, c == '-' ? sl_expr__term_neg(r, u) : u);
+        sl_expr_term *u = product(r);
+        t = sl_expr_term_add(&r->build, t, c == '-' ? sl_expr_term_neg(&r->build, u) : u);
     }
     return NULL;
 }
 
-sl_term *sl_expr__text_latex(sl_reader *r) {
+sl_expr_term *sl_expr__text_latex(sl_reader *r) {
     static const struct {
         const char *open, *close;
     } fences[] = { { "$$", "$$" }, { "$", "$" }, { "\\(", "\\)" }, { "\\[", "\\]" } };
@@ -639,7 +642,7 @@ sl_term *sl_expr__text_latex(sl_reader *r) {
     }
     if (r->at >= r->n)
         return sl_expr__text_fail(r, SL_EFORMAT, r->at, "no expression, only blanks");
-    sl_term *t = sum(r);
+    sl_expr_term *t = sum(r);
     if (!t) return NULL;
     skip(r);
     if (close) {

@@ -17,7 +17,7 @@ typedef struct frame {
     int op; // sl_operator or CALL
     sl_function function;
     int operands_left;
-    sl_term *first; // of two operands, once it is there
+    sl_expr_term *first; // of two operands, once it is there
     size_t start;
 } frame;
 
@@ -60,7 +60,7 @@ static bool push(parser *p, int op, sl_function function, int operands_left) {
                                "more than %d operators wait for operands here", SL_EXPR_MAX);
             return false;
         }
-        f = sl_arena_alloc(r->arena, sizeof *f);
+        f = sl_arena_alloc(r->build.arena, sizeof *f);
         if (!f) {
             sl_expr__text_fail(r, SL_ENOMEM, p->start, "no memory for an expression");
             return false;
@@ -75,23 +75,24 @@ static bool push(parser *p, int op, sl_function function, int operands_left) {
     return true;
 }
 
-static sl_term *apply(parser *p, const frame *f, sl_term *t) {
+static sl_expr_term *apply(parser *p, const frame *f, sl_expr_term *t) {
     sl_reader *r = p->r;
     switch (f->op) {
-    case CALL: return sl_expr__term_call(r, f->function, t);
-    case SL_OPERATOR_POW: return sl_expr__term_power(r, f->first, t);
-    case SL_OPERATOR_ADD: return sl_expr__term_add(r, f->first, t);
-    case SL_OPERATOR_SUB: return sl_expr__term_add(r, f->first, sl_expr__term_neg(r, t));
-    case SL_OPERATOR_MUL: return sl_expr__term_mul(r, f->first, t);
+    case CALL: return sl_expr__term_call(&r->build, f->function, t);
+    case SL_OPERATOR_POW: return sl_expr__term_power(&r->build, f->first, t);
+    case SL_OPERATOR_ADD: return sl_expr_term_add(&r->build, f->first, t);
+    case SL_OPERATOR_SUB:
+        return sl_expr_term_add(&r->build, f->first, sl_expr_term_neg(&r->build, t));
+    case SL_OPERATOR_MUL: return sl_expr_term_mul(&r->build, f->first, t);
     default: break;
     }
     SL_ASSERT(f->op == SL_OPERATOR_DIV);
-    return sl_expr__term_div(r, f->first, t);
+    return sl_expr_term_div(&r->build, f->first, t);
 }
 
 /* Appends t to the innermost incomplete operator, and repeats while operators become complete.
  * Returns the whole term once no operator is left. */
-static sl_term *reduce(parser *p, sl_term *t) {
+static sl_expr_term *reduce(parser *p, sl_expr_term *t) {
     while (t && p->top) {
         frame *f = p->top;
         if (--f->operands_left > 0) {
@@ -107,7 +108,7 @@ static sl_term *reduce(parser *p, sl_term *t) {
 }
 
 /* -7, 3/4, 0.5e3. The token must be a number to its end. */
-static sl_term *number(parser *p) {
+static sl_expr_term *number(parser *p) {
     sl_reader *r = p->r;
     const char *text = r->text;
     bool negative = text[p->start] == '-';
@@ -115,29 +116,30 @@ static sl_term *number(parser *p) {
     r->at = p->start + (text[p->start] == '-' || text[p->start] == '+');
     sl_rat v, den;
     if (!sl_expr__text_number(r, &v, true)) return NULL;
-    sl_term *t = sl_expr__term_num(r, v);
+    sl_expr_term *t = sl_expr_term_num(&r->build, v);
     if (r->at + 1 < end && text[r->at] == '/' && text[r->at + 1] >= '0' && text[r->at + 1] <= '9') {
         r->at++;
         if (!sl_expr__text_number(r, &den, true)) return NULL;
-        t = sl_expr__term_div(r, t, sl_expr__term_num(r, den));
+        t = sl_expr_term_div(&r->build, t, sl_expr_term_num(&r->build, den));
     }
     if (r->at != end) {
         char quote[SL_TEXT_QUOTE];
         return sl_expr__text_fail(r, SL_EFORMAT, r->at, "\"%s\" is not a number",
                                   sl_expr__text_quote(quote, text + p->start, end - p->start));
     }
-    return negative ? sl_expr__term_neg(r, t) : t;
+    return negative ? sl_expr_term_neg(&r->build, t) : t;
 }
 
-static sl_term *named(parser *p) {
+static sl_expr_term *named(parser *p) {
     sl_reader *r = p->r;
     int k;
-    if ((k = sl_expr__text_variable(r->names, r->name))) return sl_expr__term_leaf(r, SL_OP_VAR, k);
+    if ((k = sl_expr__text_variable(r->names, r->name)))
+        return sl_expr_term_leaf(&r->build, SL_OP_VAR, k);
     if (r->text[p->start] != '`' && (k = sl_expr__text_constant(r->name)))
-        return sl_expr__term_leaf(r, SL_OP_PAR, k);
+        return sl_expr_term_leaf(&r->build, SL_OP_PAR, k);
     const sl_constant exact = sl_expr__text_exact(r->name);
-    if (r->text[p->start] != '`' && exact) return sl_expr__term_exact(r, exact);
-    char reason[sizeof r->reason];
+    if (r->text[p->start] != '`' && exact) return sl_expr__term_exact(&r->build, exact);
+    char reason[sizeof r->build.reason];
     sl_expr__text_explain(reason, sizeof reason, r->names, r->name);
     return sl_expr__text_fail(r, SL_EFORMAT, p->start, "%s", reason);
 }
@@ -163,9 +165,9 @@ static bool is_text(parser *p) {
     return true;
 }
 
-sl_term *sl_expr__text_prefix(sl_reader *r) {
+sl_expr_term *sl_expr__text_prefix(sl_reader *r) {
     parser p = { .r = r };
-    sl_term *whole = NULL;
+    sl_expr_term *whole = NULL;
     while (advance(&p)) {
         const char *word = r->text + p.start;
         size_t n = p.end - p.start, len;
@@ -191,9 +193,9 @@ sl_term *sl_expr__text_prefix(sl_reader *r) {
             else
                 whole = reduce(&p, named(&p));
         }
-        if (r->st != SL_OK) return NULL;
+        if (r->build.st != SL_OK) return NULL;
     }
-    if (r->st != SL_OK) return NULL;
+    if (r->build.st != SL_OK) return NULL;
     if (!whole && !p.top)
         return sl_expr__text_fail(r, SL_EFORMAT, r->n, "no expression, only blanks");
     if (!whole) {

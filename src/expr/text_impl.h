@@ -1,10 +1,9 @@
-/* Shared by parsers and printers: names, the tree that a parser builds, and a product as a
- * fraction.
+/* Shared by parsers and printers: names, the state of a parser, and a product as a fraction.
  *
- * A parser does not build node arrays as it goes: every operator would copy its operands again. It
- * grows a tree of sl_term, linked lists of operands in the caller's arena, and the finished tree is
- * written as one prefix array, tidied, and moved down over the scratch. Sums and products are lists
- * that grow at the end, so a + b + c + ... is one flat term and costs one link per operand.
+ * A parser grows terms (sl_expr_builder of the face): linked lists of operands in the caller's arena.
+ * Sums and products are lists that grow at the end, so a + b + c + ... is one flat term and costs one
+ * link per operand. The finished tree is written as one prefix array, tidied, and moved down over the
+ * terms.
  *
  * Division goes into factors: a/(b*c^2) grows a * b^-1 * c^-2. Printers rely on it: they gather the
  * factors with negative exponents under one fraction bar, and write (b*c)^(-1) where the tree holds
@@ -66,40 +65,38 @@ void sl_expr__text_explain(char *reason, size_t size, const sl_names *names, con
 
 /* ---------------------------------------------------------------- reading ------------------- */
 
-typedef struct sl_term {
+struct sl_expr_term {
     uint8_t op;      // sl_op
     uint16_t number; // of VAR, PAR
     uint16_t depth;  // of the tree below; 0 for a leaf
     int count;       // operands of ADD, MUL
     sl_rat value;    // of NUM; exponent of POW
-    struct sl_term *first, *last, *next;
-} sl_term;
+    struct sl_expr_term *first, *last, *next;
+};
 
 typedef struct sl_reader {
     const char *text;
     size_t n, at;
-    sl_arena *arena;
+    sl_expr_builder build;
     const sl_names *names;
     char *name; // room for one decoded name
     size_t name_size;
-    int made; // terms so far: the bound on memory
     int nest; // open brackets: the bound on recursion
     bool in_bars; // the innermost open bracket is a plain |, so that the next one closes it
-    sl_status st;
-    size_t where; // of the failure
-    char reason[sizeof((sl_text_error *)0)->reason];
 } sl_reader;
 
 /* Notes the first failure; the answer is NULL, so that a parser can return it. */
 SL_PRINTF(4, 5)
-sl_term *sl_expr__text_fail(sl_reader *r, sl_status st, size_t where, const char *format, ...);
+sl_expr_term *sl_expr__term_fail(sl_expr_builder *b, sl_status st, size_t where, const char *format,
+                                 ...);
+#define sl_expr__text_fail(r, ...) sl_expr__term_fail(&(r)->build, __VA_ARGS__)
 /* Fails unless one more bracket may open at `where`; the caller closes with r->nest--. */
 bool sl_expr__text_open(sl_reader *r, size_t where);
 /* A piece of the text for a message: printable, short, in a caller's buffer, which is returned. */
 enum { SL_TEXT_QUOTE = 40 };
 const char *sl_expr__text_quote(char buffer[SL_TEXT_QUOTE], const char *text, size_t n);
 /* Fails with a message for a character that begins nothing. */
-sl_term *sl_expr__text_bad_character(sl_reader *r, size_t where);
+sl_expr_term *sl_expr__text_bad_character(sl_reader *r, size_t where);
 
 /* An unsigned decimal number at r->at, such as 12, 0.5, .5, 2.5e-3, which is stepped over. The
  * value is exact. False after a failure; the caller has seen a digit, or a point before one. */
@@ -110,27 +107,14 @@ void sl_expr__text_name_add(sl_reader *r, size_t *len, const char *bytes, size_t
 /* `name` between backticks at r->at into r->name; a backtick inside is written twice. */
 bool sl_expr__text_quoted_name(sl_reader *r);
 
-/* Terms. NULL operands give NULL, so that calls nest; all but the leaves reuse their operands. */
-sl_term *sl_expr__term_num(sl_reader *r, sl_rat value);
-sl_term *sl_expr__term_leaf(sl_reader *r, sl_op op, int number);
-sl_term *sl_expr__term_add(sl_reader *r, sl_term *a, sl_term *b);
-sl_term *sl_expr__term_mul(sl_reader *r, sl_term *a, sl_term *b);
-sl_term *sl_expr__term_div(sl_reader *r, sl_term *a, sl_term *b);
-sl_term *sl_expr__term_neg(sl_reader *r, sl_term *a);
-sl_term *sl_expr__term_pow(sl_reader *r, sl_term *base, sl_rat exponent);
-sl_term *sl_expr__term_call(sl_reader *r, sl_function f, sl_term *operand);
-/* The exact value of a term without variables; false, without a failure, if it has none. */
-bool sl_expr__term_value(sl_reader *r, sl_rat *out, sl_term *t);
-/* base^exponent. */
-sl_term *sl_expr__term_power(sl_reader *r, sl_term *base, sl_term *exponent);
-/* The constant as a term: pi, or exp(1). */
-sl_term *sl_expr__term_exact(sl_reader *r, sl_constant which);
-/* The raw expression. */
-SL_NODISCARD sl_status sl_expr__term_emit(const sl_node **out, sl_arena *a, const sl_term *t);
+/* What the face does not offer of terms: functions by their spelling, pi or exp(1), base^exponent. */
+sl_expr_term *sl_expr__term_call(sl_expr_builder *b, sl_function f, sl_expr_term *operand);
+sl_expr_term *sl_expr__term_exact(sl_expr_builder *b, sl_constant which);
+sl_expr_term *sl_expr__term_power(sl_expr_builder *b, sl_expr_term *base, sl_expr_term *exponent);
 
-sl_term *sl_expr__text_infix(sl_reader *r);
-sl_term *sl_expr__text_latex(sl_reader *r);
-sl_term *sl_expr__text_prefix(sl_reader *r);
+sl_expr_term *sl_expr__text_infix(sl_reader *r);
+sl_expr_term *sl_expr__text_latex(sl_reader *r);
+sl_expr_term *sl_expr__text_prefix(sl_reader *r);
 
 /* ---------------------------------------------------------------- printing ------------------ */
 

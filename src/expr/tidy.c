@@ -213,15 +213,19 @@ static sl_status split_whole_power(const sl_node **out, sl_arena *a, const sl_no
     return tidy(out, (shaper){ .a = a }, r, SL_EXPR__DEEP);
 }
 
+bool sl_expr_merge_root(sl_rat *out, sl_rat *stays, sl_rat c, sl_rat exponent) {
+    const sl_rat s = { largest_root(c.num < 0 ? -c.num : c.num, exponent.den),
+                       largest_root(c.den, exponent.den) };
+    return sl_expr_rat_pow(stays, s, -exponent.den) && sl_expr_rat_mul(stays, *stays, c) &&
+           sl_expr_rat_pow(out, s, exponent.num);
+}
+
 /* (s^q c u)^(p/q) = s^p (c u)^(p/q): what is left of the number stays inside, with its sign. */
 static sl_status split_root(const sl_node **out, sl_arena *a, const sl_node *base,
                             sl_rat exponent) {
     const sl_node *inside;
-    sl_rat c = sl_expr_num_value(base + 1), stays, factor;
-    sl_rat s = { largest_root(c.num < 0 ? -c.num : c.num, exponent.den),
-                 largest_root(c.den, exponent.den) };
-    if (!sl_expr_rat_pow(&stays, s, -exponent.den) || !sl_expr_rat_mul(&stays, stays, c) ||
-        !sl_expr_rat_pow(&factor, s, exponent.num))
+    sl_rat stays, factor;
+    if (!sl_expr_merge_root(&factor, &stays, sl_expr_num_value(base + 1), exponent))
         return sl_fail(SL_EOVERFLOW, "a root is beyond 64-bit rationals");
     // the product with its number replaced
     sl_node *r;
@@ -235,7 +239,7 @@ static sl_status split_root(const sl_node **out, sl_arena *a, const sl_node *bas
     return scale(out, a, factor, inside);
 }
 
-static bool leads_negative(const sl_node *e) {
+bool sl_expr_leads_negative(const sl_node *e) {
     const sl_node *first = e->op == SL_OP_ADD ? e + 1 : e;
     if (first->op == SL_OP_MUL) first++; // a number comes first in a product
     return first->op == SL_OP_NUM && sl_expr_num_value(first).num < 0;
@@ -245,13 +249,13 @@ static bool leads_negative(const sl_node *e) {
  * sum may lead negative too, as that of x1 - x1 does; then it stays as it is. */
 static sl_status put_even_or_odd(const sl_node **out, sl_arena *a, sl_op op, const sl_node *u) {
     const sl_node *minus;
-    if (!(sl_expr__is_odd(op) || sl_expr__is_even(op)) || !leads_negative(u))
+    if (!(sl_expr__is_odd(op) || sl_expr__is_even(op)) || !sl_expr_leads_negative(u))
         return sl_expr__fn(out, a, op, u);
     if (u->op == SL_OP_ADD)
         SL_TRY(scale_sum(&minus, a, SL_RAT(-1), u));
     else
         SL_TRY(scale(&minus, a, SL_RAT(-1), u));
-    if (leads_negative(minus)) return sl_expr__fn(out, a, op, u);
+    if (sl_expr_leads_negative(minus)) return sl_expr__fn(out, a, op, u);
     SL_TRY(sl_expr__fn(out, a, op, minus));
     return sl_expr__is_odd(op) ? scale(out, a, SL_RAT(-1), *out) : SL_OK;
 }

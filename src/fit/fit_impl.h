@@ -4,6 +4,7 @@
 #define SL_FIT_IMPL_H
 
 #include "fit/fit.h"
+#include "num/num.h"
 
 /* By base's logarithm: the same bits on every machine. */
 double sl_fit__log2(double x);

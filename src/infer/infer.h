@@ -24,7 +24,8 @@
 #ifndef SL_INFER_H
 #define SL_INFER_H
 
-#include "ckpt/ckpt.h"
+#include "model/model.h"
+#include "par/par.h"
 #include "token/token.h"
 
 /* ---------------------------------------------------------------- a model for use ----------- */

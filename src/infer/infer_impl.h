@@ -2,7 +2,9 @@
 #ifndef SL_INFER_IMPL_H
 #define SL_INFER_IMPL_H
 
+#include "ckpt/ckpt.h"
 #include "infer/infer.h"
+#include "nn/nn.h"
 
 /* What random numbers are for. */
 enum { SL_INFER__DRAWS = 0x5a3b1e, SL_INFER__FILLING = 0x5a3b1f };

@@ -63,14 +63,12 @@ static sl_status take_config(sl_infer *m, const char *path) {
     return SL_OK;
 }
 
-enum { MOST_VARIABLES = 3 }; // that there are tokens for
-
 static sl_status check_vocabulary(const sl_infer *m, const char *path) {
     char ours[33];
     const int variables = (int)m->model->options.columns - 1;
-    if (variables < 1 || variables > MOST_VARIABLES)
+    if (variables < 1 || variables > SL_TOKEN_VARIABLES)
         return sl_fail(SL_EFORMAT, "%s: it was trained on %d variables; 1 to %d can be written",
-                       path, variables, MOST_VARIABLES);
+                       path, variables, SL_TOKEN_VARIABLES);
     sl_token_vocabulary_hash(ours);
     if (m->model->options.vocabulary != SL_TOKEN_COUNT ||
         (m->loaded.vocabulary[0] && strcmp(m->loaded.vocabulary, ours) != 0))

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "laws/laws_impl.h"
+#include "num/num.h"
 
 static const sl_estimate unknown = { NAN, NAN, NAN };
 

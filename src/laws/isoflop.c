@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "laws/laws_impl.h"
+#include "num/num.h"
 
 /* Budgets that count as equal. */
 #define SAME_FLOPS 1.1

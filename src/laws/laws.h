@@ -47,7 +47,6 @@
 #define SL_LAWS_H
 
 #include "base/base.h"
-#include "num/num.h"
 
 /* A figure and its interval (95 % by default). low and high are NaN where it is not known. */
 typedef struct sl_estimate {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "laws/laws_impl.h"
+#include "num/num.h"
 
 #define UNIT_PARAMS 1e6
 #define UNIT_TOKENS 1e9

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "laws/laws_impl.h"
+#include "num/num.h"
 
 enum { FINE = 100 };
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "model/model_impl.h"
+#include "nn/nn.h"
 
 /* Nodes in a slab: enough for huge pages, since a prefix's nodes lie all over the place and each
  * would be a page of its own. */

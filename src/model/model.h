@@ -31,7 +31,6 @@
 #define SL_MODEL_H
 
 #include "data/data.h"
-#include "nn/nn.h"
 
 /* ---------------------------------------------------------------- configuration ------------- */
 

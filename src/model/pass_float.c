@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/model_impl.h"
+#include "nn/nn.h"
 
 #define REAL      float
 #define NN(f)     sl_nn_##f

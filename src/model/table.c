@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "model/model_impl.h"
+#include "nn/nn.h"
 
 /* ---------------------------------------------------------------- options ------------------- */
 

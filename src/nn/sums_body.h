@@ -4,7 +4,8 @@
 #include "base/vector.h"
 #include "nn/pointwise_impl.h"
 
-enum { LEAF = 8, RUN = 1024, PARTS = 8, MOST = LEAF << (PARTS - 1) };
+enum { LEAF = 8, RUN = 1024, PARTS = 8 };
+_Static_assert(SL_NN_MAX_BLOCKS == LEAF << (PARTS - 1), "a part for each level of the tree");
 
 SL_INLINE vec sum_2(const float *const *b, int64_t at, int n) {
     return v_load_n(b[0] + at, n) + v_load_n(b[1] + at, n);
@@ -73,7 +74,7 @@ static void tree_run(float *out, float (*part)[RUN], const float *const *b, int 
 }
 
 static double sum_tree(float *out, const float *const *block, int n_blocks, int64_t n) {
-    SL_ASSERT(n_blocks >= 1 && n_blocks <= MOST && (n_blocks & (n_blocks - 1)) == 0);
+    SL_ASSERT(n_blocks >= 1 && n_blocks <= SL_NN_MAX_BLOCKS && (n_blocks & (n_blocks - 1)) == 0);
     squares s = { 0 };
     if (n_blocks <= LEAF) {
         leaf_run(out, &s, block, n_blocks, 0, n);

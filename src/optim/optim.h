@@ -19,11 +19,12 @@
  *     tensors   |------- a -------|-- b --|------------ c ------------|
  *     pieces    |  0  |  1  |  2  |   3   |  4  |  5  |  6  |   7   |
  *
- * The arithmetic is one text for float and double (optim_test.h has the double twin). */
+ * The arithmetic is one text for float and double (optim_test.h has the double twin). Callers write no
+ * field of sl_optim but the state that a checkpoint restores: t, clamped, cpr, m, v. */
 #ifndef SL_OPTIM_H
 #define SL_OPTIM_H
 
-#include "nn/nn.h"
+#include "par/par.h"
 
 #define SL_PIECE 16384
 
@@ -90,7 +91,7 @@ typedef struct sl_optim {
     sl_tensor *tensor;
     sl_piece *piece;
     sl_cpr *cpr;           // per tensor
-    double *sum;           // per piece: where partial sums go
+    double *sum;           // per piece: sums of squares, of the gradient before a step
     int rank, ranks;
     int64_t *share;        // (ranks + 1): the piece that each rank's share begins with
     int first, last;       // pieces that this rank owns: first .. last-1
@@ -108,6 +109,13 @@ int64_t sl_optim_bytes(const sl_tensor *tensors, int n_tensor, int rank, int ran
 /* begin[0 .. ranks]: where each rank's numbers begin in the block; the last is the block's end. */
 void sl_optim_shares(int64_t *begin, const sl_tensor *tensors, int n_tensor, int ranks);
 
+/* grad := the sum of n blocks by halves (sl_nn_sum_tree), piece by piece, and its sums of squares
+ * are kept for the step. n: a power of two up to SL_NN_MAX_BLOCKS. share: of the owned pieces
+ * alone, and block[i] holds begin .. end only; otherwise of all. A block may lie in grad, where its
+ * numbers belong. */
+SL_NODISCARD sl_status sl_optim_sum(float *grad, sl_optim *s, sl_pool *pool,
+                                    const float *const *block, int n, bool share);
+
 /* What a step reports. */
 typedef struct sl_optim_report {
     double lr, grad_norm;
@@ -115,10 +123,9 @@ typedef struct sl_optim_report {
     int bounds_set; // tensors whose kappa was set after this step
 } sl_optim_report;
 
-/* One step. grad: the whole block's sum of lanes, of which this rank has begin .. end right; it is
- * multiplied by `scale` (1 over the tokens of the batch) first. sum[] of the owned pieces must hold
- * the sums of squares of the unscaled gradient, as sl_nn_sum_tree answers them. weights begin .. end
- * are changed. Collective where there are several ranks: partial sums are exchanged inside, and a
+/* One step. grad: the gradient that sl_optim_sum made last, of which this rank has begin .. end right;
+ * it is multiplied by `scale` (1 over the tokens of the batch) first. weights begin .. end are changed.
+ * Collective where there are several ranks: partial sums are exchanged inside, and a
  * status other than the next is that of the exchange. A gradient that is not finite changes nothing
  * and is SL_ELIMIT. */
 SL_NODISCARD sl_status sl_optim_step(sl_optim_report *out, sl_optim *s, sl_pool *pool,

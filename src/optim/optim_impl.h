@@ -31,7 +31,7 @@ typedef struct sl_optim__kernels {
     double (*squares)(const void *x, int n); // their sum
 } sl_optim__kernels;
 
-extern const sl_optim__kernels sl_optim__base, sl_optim__avx2, sl_optim__avx512, sl_optim__double;
+extern const sl_optim__kernels sl_optim__base, sl_optim__avx2, sl_optim__avx512;
 
 /* The i-th for float that this CPU can run, slowest first; NULL past the last. */
 const sl_optim__kernels *sl_optim__usable(int i);

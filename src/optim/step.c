@@ -1,8 +1,10 @@
 /* step - one step of the optimiser: norm and clip factor, Adam over pieces, bounds, shrinking. */
 #include <math.h>
 
+#include "nn/nn.h"
 #include "optim/optim_impl.h"
 
+enum { SUM_PART = 4 };               // pieces of one part of a parallel sum
 static const double CLIP_EPS = 1e-6; // as PyTorch's clip_grad_norm_
 
 /* base^n, in long double, so that the double is the nearest one. */
@@ -80,6 +82,37 @@ static sl_status over_pieces(sl_pool *pool, const job *j, sl_par_fn fn) {
     const int64_t n = j->s->last - j->s->first, parts = 8 * (int64_t)sl_par_pool_threads(pool);
     if (j->s->end - j->s->begin < 2 * SL_PIECE) pool = NULL;
     return sl_par_for(pool, n, SL_MAX(n / parts, 1), fn, (void *)j);
+}
+
+/* ---------------------------------------------------------------- the gradient -------------- */
+
+typedef struct sum_job {
+    sl_optim *s;
+    float *grad;
+    const float *const *block;
+    int n;
+    bool share;
+} sum_job;
+
+static sl_status sum_pieces(int64_t begin, int64_t end, int worker, void *payload) {
+    (void)worker;
+    const sum_job *j = payload;
+    sl_optim *s = j->s;
+    const int64_t first = j->share ? s->first : 0, origin = j->share ? s->begin : 0;
+    const float *from[SL_NN_MAX_BLOCKS];
+    for (int64_t i = first + begin; i < first + end; i++) {
+        const sl_piece *p = &s->piece[i];
+        for (int b = 0; b < j->n; b++) from[b] = j->block[b] + (p->offset - origin);
+        s->sum[i] = sl_nn_sum_tree(j->grad + p->offset, from, j->n, p->count);
+    }
+    return SL_OK;
+}
+
+sl_status sl_optim_sum(float *grad, sl_optim *s, sl_pool *pool, const float *const *block, int n,
+                       bool share) {
+    SL_ASSERT(n >= 1 && n <= SL_NN_MAX_BLOCKS);
+    sum_job j = { s, grad, block, n, share };
+    return sl_par_for(pool, share ? s->last - s->first : s->n_piece, SUM_PART, sum_pieces, &j);
 }
 
 /* ---------------------------------------------------------------- the step ------------------ */

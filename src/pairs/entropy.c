@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "num/num.h"
 #include "pairs/pairs_impl.h"
 
 /* ---------------------------------------------------------------- bases alike --------------- */

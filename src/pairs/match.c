@@ -8,9 +8,9 @@
  * sum asks for each way to match its operands with the terms, and for the law of the sum of the
  * betas (chance_of).
  *
- * This mirrors sl_expr_merge, rule by rule; the test holds it against all draws. Left out are whole
- * powers of products, which no canonical form has, and sums and products of more than MAX_OPERANDS:
- * their chance is answered too small. */
+ * This follows sl_expr_merge, rule by rule, and asks it for roots and signs; the test holds it
+ * against all draws. Left out are whole powers of products, which no canonical form has, and sums
+ * and products of more than MAX_OPERANDS: their chance is answered too small. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,19 +254,13 @@ static sl_status pure_law(law *out, const matcher *m, const sl_node *u, term T) 
     return SL_OK;
 }
 
-/* Is the first term negative? sl_expr_merge takes the sign out of a sine then. */
-static bool leads_negative(const sl_node *e) {
-    const sl_node *first = e->op == SL_OP_ADD ? e + 1 : e;
-    return term_of(first).number.num < 0;
-}
-
 /* An argument that leads negative is turned, unless its negative does so too (x1 - x1, where the
  * least number comes first). So one that does not lead negative may be its own or a turned one, and
  * one that does is its own. */
 static sl_status sine_law(law *out, const matcher *m, const sl_node *u, const sl_node *t) {
     double own, turned = 0;
     SL_TRY(chance_of(&own, m, u, t, SL_RAT(1)));
-    if (!leads_negative(t)) SL_TRY(chance_of(&turned, m, u, t, SL_RAT(-1)));
+    if (!sl_expr_leads_negative(t)) SL_TRY(chance_of(&turned, m, u, t, SL_RAT(-1)));
     return factor_law(out, m, own, turned);
 }
 
@@ -289,19 +283,6 @@ static sl_status whole_power_law(law *out, const matcher *m, const sl_node *u, c
     return SL_OK;
 }
 
-/* The largest s > 0 whose q-th power divides n, among those of small primes, as sl_expr_merge looks
- * for it. */
-static int64_t largest_root(int64_t n, int64_t q) {
-    int64_t s = 1;
-    if (n < 0) n = -n;
-    for (int64_t p = 2; p <= 1000; p++) {
-        sl_rat pq;
-        if (!sl_expr_rat_pow(&pq, SL_RAT(p), q) || pq.num > n) break;
-        for (; n % pq.num == 0; n /= pq.num) s *= p;
-    }
-    return s;
-}
-
 /* u^(p/q) becomes alpha t^(p/q), alpha without the factor of the site. c U under the root gives out
  * s^p for c = s^q c', and c' U = t. */
 static sl_status root_law(law *out, const matcher *m, const sl_node *u, const sl_node *t,
@@ -316,11 +297,9 @@ static sl_status root_law(law *out, const matcher *m, const sl_node *u, const sl
     SL_TRY(pure_law(&inner, m, u, T));
     SL_TRY(law_new(out, m->a, (size_t)inner.n));
     for (int i = 0; i < inner.n; i++) {
-        const sl_rat c = inner.at[i].value;
-        const sl_rat s = { largest_root(c.num, r.den), largest_root(c.den, r.den) };
         sl_rat stays, v;
-        if (sl_expr_rat_pow(&stays, s, -r.den) && sl_expr_rat_mul(&stays, stays, c) &&
-            sl_expr_rat_cmp(stays, T.number) == 0 && sl_expr_rat_pow(&v, s, r.num))
+        if (sl_expr_merge_root(&v, &stays, inner.at[i].value, r) &&
+            sl_expr_rat_cmp(stays, T.number) == 0)
             law_add(out, v, inner.at[i].weight);
     }
     law_gather(out);

@@ -1,5 +1,6 @@
 /* pairs - one pair, step by step, and the handle it is asked of. */
 #include "pairs/pairs.h"
+#include "num/num.h"
 
 #include <math.h>
 #include <string.h>

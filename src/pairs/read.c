@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "io/io.h"
 #include "pairs/pairs.h"
 
 #define COLUMNS "x must be a list of columns: [[...], [...]]"

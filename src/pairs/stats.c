@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "pairs/pairs_impl.h"
 
 enum { BLOCK = 1 << 12, BASE_CLASSES = 100 };

@@ -8,22 +8,20 @@
 
 /* ---------------------------------------------------------------- shares -------------------- */
 
-static const double close_r2 = 0.99;
-
 static bool is_exact(const sl_judgement *j) {
     return j->verdict == SL_VERDICT_SOLVED || j->verdict == SL_VERDICT_EQUAL;
 }
 
 // shares of a row    field    what people call it    does a judgement count?
-#define SHARES(X)                                              \
-    X(exact, "Acc_solved", is_exact(j))                        \
-    X(solved, "  solved", j->verdict == SL_VERDICT_SOLVED)     \
-    X(equal, "  equal", j->verdict == SL_VERDICT_EQUAL)        \
-    X(same_tokens, "same tokens", j->same_tokens)              \
-    X(close, "Acc_R2 > 0.99", is_exact(j) || j->r2 > close_r2) \
-    X(fresh, "  on fresh points", j->r2_fresh > close_r2)      \
-    X(among, "among candidates", j->among)                     \
-    X(structure, "correct structure", j->structure)            \
+#define SHARES(X)                                                      \
+    X(exact, "Acc_solved", is_exact(j))                                \
+    X(solved, "  solved", j->verdict == SL_VERDICT_SOLVED)             \
+    X(equal, "  equal", j->verdict == SL_VERDICT_EQUAL)                \
+    X(same_tokens, "same tokens", j->same_tokens)                      \
+    X(close, "Acc_R2 > 0.99", is_exact(j) || j->r2 > SL_EVAL_CLOSE_R2) \
+    X(fresh, "  on fresh points", j->r2_fresh > SL_EVAL_CLOSE_R2)      \
+    X(among, "among candidates", j->among)                             \
+    X(structure, "correct structure", j->structure)                    \
     X(on_front, "  on the front", j->on_front)
 
 #define X(field, ...) SHARE_##field,

@@ -4,7 +4,7 @@
 
 #include "report/report_impl.h"
 
-enum { GRID = 49, PARAMS = 0, TOKENS, RATIO, PANELS };
+enum { PARAMS = 0, TOKENS, RATIO, PANELS };
 
 static const sl_law *law_of(const sl_report__view *v, int what) {
     return what == PARAMS ? &v->l->params : what == TOKENS ? &v->l->tokens : &v->l->ratio;
@@ -20,26 +20,6 @@ static bool is_allocation(const sl_report__view *v) {
         if (q->params > 0 && q->tokens > 0 && q->flops > 0) return true;
     }
     return false;
-}
-
-/* A law along compute over the range of its points, with its band. */
-static sl_status add_law(sl_plot *p, const sl_report__view *v, int panel, const sl_law *law,
-                         const char *label) {
-    if (!law->known || !(law->x_min > 0 && law->x_max > law->x_min)) return SL_OK;
-    sl_report__series a;
-    SL_TRY(sl_report__series_new(&a, v, GRID));
-    double *x = a.x, *y = a.y, *low = a.low, *high = a.high;
-    sl_report__grid(x, GRID, law->x_min, law->x_max);
-    for (int i = 0; i < GRID; i++) {
-        const sl_estimate e = sl_laws_at(law, x[i]);
-        y[i] = e.value;
-        low[i] = e.low;
-        high[i] = e.high;
-    }
-    sl_plot_band(p, panel, x, low, high, GRID,
-                 &(sl_style){ .colour = 1, .aside = true, .label = "95 % of the law" });
-    sl_plot_line(p, panel, x, y, GRID, &(sl_style){ .colour = 1, .label = label });
-    return SL_OK;
 }
 
 static sl_status add_frontier(sl_plot *p, const sl_report__view *v, int panel, int what) {
@@ -76,7 +56,7 @@ static sl_status draw_allocation(sl_plot **out, const sl_report__view *v, bool n
                                                            .log_y = true,
                                                            .row = narrow ? what : 0,
                                                            .column = narrow ? 0 : what });
-        SL_TRY(add_law(*out, v, panel, law_of(v, what), "power law"));
+        SL_TRY(sl_report__add_law(*out, v, panel, law_of(v, what), "power law"));
         SL_TRY(add_frontier(*out, v, panel, what));
     }
     return SL_OK;

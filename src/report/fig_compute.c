@@ -7,6 +7,7 @@
  *     band     its bootstrap interval */
 #include <math.h>
 
+#include "num/num.h"
 #include "report/report_impl.h"
 
 enum { GRID = 97 };

@@ -4,7 +4,7 @@
 
 #include "report/report_impl.h"
 
-enum { GRID = 49, MAX_PANELS = 12 };
+enum { MAX_PANELS = 12 };
 
 /* ---------------------------------------------------------------- panels -------------------- */
 
@@ -179,23 +179,11 @@ static sl_estimate estimate_of(const sl_laws_optimum *o, bool rate) {
 }
 
 static sl_status add_optima(sl_plot *p, const sl_report__view *v, int panel, bool rate) {
-    const sl_law *law = rate ? &v->l->rate : &v->l->batch;
     const int n = v->l->n_optimum;
     sl_report__series a;
-    SL_TRY(sl_report__series_new(&a, v, SL_MAX(n, GRID)));
+    SL_TRY(sl_report__series_new(&a, v, n));
     double *x = a.x, *y = a.y, *low = a.low, *high = a.high;
-    if (law->known && law->x_min > 0 && law->x_max > law->x_min) {
-        sl_report__grid(x, GRID, law->x_min, law->x_max);
-        for (int i = 0; i < GRID; i++) {
-            const sl_estimate e = sl_laws_at(law, x[i]);
-            y[i] = e.value;
-            low[i] = e.low;
-            high[i] = e.high;
-        }
-        sl_plot_band(p, panel, x, low, high, GRID,
-                     &(sl_style){ .colour = 1, .aside = true, .label = "95 % of the law" });
-        sl_plot_line(p, panel, x, y, GRID, &(sl_style){ .colour = 1, .label = "power law" });
-    }
+    SL_TRY(sl_report__add_law(p, v, panel, rate ? &v->l->rate : &v->l->batch, "power law"));
     // those at an edge are hollow
     for (int edge = 0; edge < 2; edge++) {
         int k = 0;

@@ -2,6 +2,7 @@
 #ifndef SL_REPORT_IMPL_H
 #define SL_REPORT_IMPL_H
 
+#include "num/num.h"
 #include "plot/plot.h"
 #include "report/report.h"
 
@@ -51,6 +52,9 @@ sl_interval sl_report__interval(const sl_report__view *v, const sl_laws_point *q
 sl_estimate sl_report__law_at(const sl_law *law, sl_laws_metric m, double flops);
 /* From a to b, above 0, evenly spaced in the logarithm. */
 void sl_report__grid(double *x, int n, double a, double b);
+/* A law over the range of its points, with its band; nothing where it is not known. */
+SL_NODISCARD sl_status sl_report__add_law(sl_plot *p, const sl_report__view *v, int panel,
+                                          const sl_law *law, const char *label);
 /* Is x beyond ten times the largest compute? */
 bool sl_report__is_far(const sl_report__view *v, double flops);
 

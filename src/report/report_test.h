@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "report/report.h"
 
 enum {

@@ -25,6 +25,26 @@ void sl_report__grid(double *x, int n, double a, double b) {
     x[n - 1] = b;
 }
 
+sl_status sl_report__add_law(sl_plot *p, const sl_report__view *v, int panel, const sl_law *law,
+                             const char *label) {
+    enum { GRID = 49 };
+    if (!law->known || !(law->x_min > 0 && law->x_max > law->x_min)) return SL_OK;
+    sl_report__series a;
+    SL_TRY(sl_report__series_new(&a, v, GRID));
+    double *x = a.x, *y = a.y, *low = a.low, *high = a.high;
+    sl_report__grid(x, GRID, law->x_min, law->x_max);
+    for (int i = 0; i < GRID; i++) {
+        const sl_estimate e = sl_laws_at(law, x[i]);
+        y[i] = e.value;
+        low[i] = e.low;
+        high[i] = e.high;
+    }
+    sl_plot_band(p, panel, x, low, high, GRID,
+                 &(sl_style){ .colour = 1, .aside = true, .label = "95 % of the law" });
+    sl_plot_line(p, panel, x, y, GRID, &(sl_style){ .colour = 1, .label = label });
+    return SL_OK;
+}
+
 int sl_report__size(const sl_report__view *v, double params) {
     for (int i = 0; i < v->l->n_size; i++)
         if (v->l->size[i].params == params) return i;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "search/closure_impl.h"
 
 enum { ROWS = SL_CLOSURE__ROWS, COLUMNS = SL_CLOSURE__COLUMNS };

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "search/inner_impl.h"
 
 static const double NOTHING = 1e-9;    // a summand this small beside the largest T(y)

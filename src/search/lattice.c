@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "search/lattice_impl.h"
 
 enum { OFFERS = 12 };

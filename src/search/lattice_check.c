@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "search/lattice_impl.h"
 
 static const double TOLERANCE = 1e-9, ROUNDING = 4e-15, CANCELLATION = 1e6;

@@ -10,6 +10,7 @@
  * criterion (docs/math/criterion.md) are fewer than the known digits of the coefficient. */
 #include <math.h>
 
+#include "num/num.h"
 #include "search/lattice_impl.h"
 
 enum { COLUMNS = SL_LATTICE__LINEAR, DENOMINATORS = 100, ERRORS = 4, REALS_MAX = 2 };

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "num/num.h"
 #include "search/noise_impl.h"
 
 static const double PROBABILITY = 1e-3;

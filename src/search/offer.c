@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "search/search_impl.h"
 
 /* By chance alone a formula passes once in 2^EVIDENCE_LEAST searches. */

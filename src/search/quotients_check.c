@@ -5,6 +5,7 @@
  * rounding, relative to the terms; terms that nearly cancel are rejected. */
 #include <math.h>
 
+#include "num/num.h"
 #include "search/quotients_impl.h"
 
 static const double TOLERANCE = 1e-11, CANCELLATION = 1e5;

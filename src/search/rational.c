@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "search/spans_impl.h"
 #include "search/write.h"
 

@@ -155,7 +155,7 @@ bool sl_search__stop(sl_search__job *j, bool report) {
     if (ended(j)) return true;
     if (!report) return false;
     double now = sl_clock();
-    if (j->o->deadline > 0 && now >= j->o->deadline) sl_search__end(j, SL_SEARCH_TIME);
+    if (sl_deadline_passed(j->o->deadline, now)) sl_search__end(j, SL_SEARCH_TIME);
     if (ended(j) || now < j->next_look || !j->o->progress) return ended(j);
     j->next_look = now + LOOK_SECONDS;
     j->progress.tried = atomic_load(&j->tried);

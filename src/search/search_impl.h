@@ -132,7 +132,7 @@ typedef uint64_t sl_store_term;
 typedef enum sl_side { SL_SIDE_PRODUCT, SL_SIDE_SUM } sl_side;
 
 #define SL_STORE_MAX_PROBES 64 // rows that terms are evaluated at
-#define SL_STORE_MAX_VARIABLES 16
+#define SL_STORE_MAX_VARIABLES SL_DATA_MAX_INPUTS
 #define SL_STORE_BATCH 8192    // terms of one call of next
 
 typedef struct sl_store sl_store;

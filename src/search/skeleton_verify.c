@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "search/lattice_impl.h"
 #include "search/skeleton_impl.h"
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "search/spans_impl.h"
 #include "search/write.h"
 

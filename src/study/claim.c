@@ -336,7 +336,7 @@ sl_status sl_study_claim_check(const sl_study_claim *c) {
 void sl_study__claim_deadline(sl_study_claim *c, double deadline) { c->deadline = deadline; }
 
 bool sl_study__claim_late(const sl_study_claim *c) {
-    return c->deadline > 0 && sl_study__clock() >= c->deadline;
+    return sl_deadline_passed(c->deadline, sl_study__clock());
 }
 
 sl_status sl_study_claim_beat(sl_study_claim *c, double done, double total, const char *text) {

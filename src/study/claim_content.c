@@ -1,6 +1,7 @@
 /* claim_content - the content of a claim, a text of fixed length. */
 #include <string.h>
 
+#include "io/io.h"
 #include "study/claim_impl.h"
 
 sl_status sl_study__content_write(char out[SL_STUDY__CLAIM_BYTES], const sl_study__content *c) {

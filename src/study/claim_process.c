@@ -8,14 +8,9 @@
 #include "study/claim_impl.h"
 
 static void read_machine(sl_study__process *p) {
-    char text[320] = "";
-    size_t n = 0;
-    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t boot = fd >= 0 ? read(fd, text, 64) : -1;
-    if (fd >= 0) close(fd);
-    if (boot > 0) n += (size_t)boot;
-    const ssize_t space = readlink("/proc/self/ns/pid", text + n, 64);
-    if (space > 0) n += (size_t)space;
+    char text[SL_MACHINE_MAX + sizeof p->host];
+    bool booted;
+    const size_t n = sl_machine(text, &booted);
     if (gethostname(p->host, sizeof p->host) != 0) p->host[0] = '\0';
     p->host[sizeof p->host - 1] = '\0';
     const size_t name = strlen(p->host);

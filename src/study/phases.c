@@ -23,7 +23,7 @@ sl_study_evaluation sl_study__no_evaluation(void) {
                                   .seconds_most = NAN };
 }
 
-sl_study_result sl_study__no_result(void) {
+sl_study_result sl_study_no_result(void) {
     return (sl_study_result){ .params = NAN,
                               .tokens = NAN,
                               .flops = NAN,
@@ -83,7 +83,7 @@ static sl_status need(int *out, builder *b, double batch, double lr, double rati
                          .lr = lr,
                          .ratio = ratio,
                          .seed = (int64_t)seed,
-                         .result = sl_study__no_result() };
+                         .result = sl_study_no_result() };
     for (int k = 0; k < SL_STUDY_SET_COUNT; k++) r->eval[k] = sl_study__no_evaluation();
     sl_study__id(r->id, b->plan->size[b->size].name, r);
     SL_TRY(b->source->run(r, b->arena, b->source->payload));

@@ -39,7 +39,6 @@
 #ifndef SL_STUDY_H
 #define SL_STUDY_H
 
-#include "io/io.h"
 #include "laws/laws.h"
 
 /* ---------------------------------------------------------------- plan ---------------------- */
@@ -202,6 +201,7 @@ bool sl_study_is_search(const char *baseline);
  * is evaluated on; NULL: none. */
 SL_NODISCARD sl_status sl_study_baseline_options(sl_str *s, const char *name, const char *set);
 
+sl_study_result sl_study_no_result(void); // all values NaN or NULL
 /* dir/result.json := r, atomically. It reads back exactly; NaN is null. */
 SL_NODISCARD sl_status sl_study_result_write(const char *dir, const sl_study_result *r);
 /* Counts a failure in dir/attempts.json. what: "train", or the name of a set. */

@@ -2,6 +2,7 @@
 #ifndef SL_STUDY_IMPL_H
 #define SL_STUDY_IMPL_H
 
+#include "io/io.h"
 #include "study/study.h"
 
 /* ---------------------------------------------------------------- numbers ------------------- */
@@ -104,9 +105,7 @@ void sl_study__id(char id[SL_STUDY_ID], const char *size, const sl_study_run *ru
  * failed; -1: it is not known yet, or there is none (*never). It may not be trained yet. */
 int sl_study__baseline_run(bool *never, const sl_study *study);
 
-/* Empty ones: all values NaN or NULL. */
-sl_study_evaluation sl_study__no_evaluation(void);
-sl_study_result sl_study__no_result(void);
+sl_study_evaluation sl_study__no_evaluation(void); // all values NaN or NULL
 
 /* ---------------------------------------------------------------- files --------------------- */
 

@@ -186,7 +186,7 @@ static sl_status claim_first(worker *w, order *out, bool *all_unusable) {
 
 /* SL_ECANCEL: stopped on request, or out of time. */
 static sl_status may_go_on(worker *w, const char *text) {
-    if (w->deadline > 0 && sl_study__clock() >= w->deadline) {
+    if (sl_deadline_passed(w->deadline, sl_study__clock())) {
         w->out_of_time = true;
         return sl_fail(SL_ECANCEL, "out of time; what was done is saved");
     }
@@ -319,7 +319,7 @@ static sl_status work(worker *w) {
 sl_status sl_study_work(bool *out_of_time, const sl_study_plan *plan, const char *dir,
                         const sl_study_runner *runner, const sl_study_worker_options *o) {
     worker w = { .plan = plan, .dir = dir, .runner = runner, .o = o, .pause = PAUSE_FIRST };
-    if (o->seconds > 0) w.deadline = sl_study__clock() + o->seconds;
+    w.deadline = sl_deadline(sl_study__clock(), o->seconds);
     sl_status st = sl_par_agree(sl_study_watch_new(&w.watch, o->expiry));
     if (st == SL_OK) st = work(&w);
     let_go(&w);

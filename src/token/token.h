@@ -30,7 +30,7 @@ typedef uint8_t sl_token;
 
 #define SL_TOKEN_COUNT 104 // rows of the vocabulary: the model's embedding has this many
 #define SL_TOKEN_MAX 256   // longest target, end token included
-#define SL_TOKEN_VARIABLES 3 // that formulas of the model may have
+#define SL_TOKEN_VARIABLES SL_EXPR_SET_VARS // that formulas of the model may have
 
 enum { SL_TOKEN_PAD = 0, SL_TOKEN_START = 1, SL_TOKEN_END = 2 };
 

@@ -7,9 +7,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "nn/nn.h"
 #include "train/train_impl.h"
 
-enum { PAIRS_PART = 4, PIECES_PART = 4 }; // pairs, and pieces, of one part of parallel work
+enum { PAIRS_PART = 4 }; // pairs of one part of parallel work
 
 /* ---------------------------------------------------------------- lifetime ------------------ */
 
@@ -173,42 +174,18 @@ static sl_status run_both(sl_train__engine *e, const sl_train__feed *now, int64_
 
 /* ---------------------------------------------------------------- the tree ------------------ */
 
-/* Pieces first + begin .. of the sum over our lanes, into the first block. */
-static sl_status sum_lanes(int64_t begin, int64_t end, int worker, void *payload) {
-    (void)worker;
-    const sl_train__engine *e = payload;
-    const int lanes = sl_train__rank_lanes(&e->shape);
-    const float *block[SL_TRAIN_MAX_LANES];
-    for (int64_t i = begin; i < end; i++) {
-        const sl_piece *p = &e->optim->piece[i];
-        for (int l = 0; l < lanes; l++) block[l] = e->grad[l] + p->offset;
-        e->optim->sum[i] = sl_nn_sum_tree(e->grad[0] + p->offset, block, lanes, p->count);
-    }
-    return SL_OK;
-}
-
-/* The same over ranks, of our share alone. */
-static sl_status sum_ranks(int64_t begin, int64_t end, int worker, void *payload) {
-    (void)worker;
-    const sl_train__engine *e = payload;
-    const int ranks = e->shape.ranks;
-    const int64_t first = e->share[e->shape.rank];
-    const int64_t mine = e->share[e->shape.rank + 1] - first;
-    const float *block[SL_TRAIN_MAX_LANES];
-    for (int64_t i = e->optim->first + begin; i < e->optim->first + end; i++) {
-        const sl_piece *p = &e->optim->piece[i];
-        for (int r = 0; r < ranks; r++) block[r] = e->received + r * mine + (p->offset - first);
-        e->optim->sum[i] = sl_nn_sum_tree(e->grad[0] + p->offset, block, ranks, p->count);
-    }
-    return SL_OK;
-}
-
+/* The sum of our lanes into the first block, then that of ranks, of our share alone. */
 static sl_status sum_gradients(sl_train__engine *e) {
-    const sl_optim *o = e->optim;
-    SL_TRY(sl_par_for(e->pool, o->n_piece, PIECES_PART, sum_lanes, e));
-    if (e->shape.ranks == 1) return SL_OK;
+    const sl_train__shape *s = &e->shape;
+    const float *block[SL_TRAIN_MAX_LANES];
+    const int lanes = sl_train__rank_lanes(s);
+    for (int l = 0; l < lanes; l++) block[l] = e->grad[l];
+    SL_TRY(sl_optim_sum(e->grad[0], e->optim, e->pool, block, lanes, false));
+    if (s->ranks == 1) return SL_OK;
     SL_TRY(sl_par_exchange(e->received, e->grad[0], e->share));
-    return sl_par_for(e->pool, o->last - o->first, PIECES_PART, sum_ranks, e);
+    const int64_t mine = e->share[s->rank + 1] - e->share[s->rank];
+    for (int r = 0; r < s->ranks; r++) block[r] = e->received + r * mine;
+    return sl_optim_sum(e->grad[0], e->optim, e->pool, block, s->ranks, true);
 }
 
 /* ---------------------------------------------------------------- a step -------------------- */

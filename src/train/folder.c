@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "nn/nn.h"
 #include "train/train_impl.h"
 
 enum { RUN_MAX_BYTES = 1 << 20, PAIRS_HASHED = 1000 };

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "nn/nn.h"
 #include "train/train_impl.h"
 
 typedef struct run {

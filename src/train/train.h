@@ -23,10 +23,12 @@
 #ifndef SL_TRAIN_H
 #define SL_TRAIN_H
 
-#include "ckpt/ckpt.h"
+#include "model/model.h"
+#include "nn/nn.h"
+#include "optim/optim.h"
 #include "pairs/pairs.h"
 
-#define SL_TRAIN_MAX_LANES 1024
+#define SL_TRAIN_MAX_LANES SL_NN_MAX_BLOCKS
 
 /* Options, described by sl_train_table (options.c). */
 typedef struct sl_train_options {

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "ckpt/ckpt.h"
 #include "train/train.h"
 
 /* ---------------------------------------------------------------- sizes (plan.c) ------------ */

@@ -7,9 +7,11 @@
  *
  * What keeps it right:
  *
- *   what it is   The head begins with a key: format, build id of this machine code, configuration.
- *                The name of the file is a hash of the key, and the key itself is compared. So a
- *                file is of this configuration, and no rule of expr/ was changed since.
+ *   what it is   The head begins with a key: version, hash of what the rules do, configuration. The
+ *                name of the file is a hash of the key, and the key itself is compared. The rules
+ *                are tried on two small sets and on canonical forms a level deeper. A change of
+ *                rules that shows only in larger sets asks for a new version; the tests hold
+ *                version, rules and the hash of the default set together.
  *   damage       Every length is held against the size of the file before it is used. A checksum
  *                covers all behind the key, and the hash that names the set is computed anew. Nodes
  *                must be well-formed all the same: what reads them believes them.
@@ -21,7 +23,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -29,18 +30,17 @@
 
 #include "universe/universe_impl.h"
 
-enum { VERSION = 1, LEVELS = SL_UNIVERSE_MAX_DEPTH + 1 };
+enum { LEVELS = SL_UNIVERSE_MAX_DEPTH + 1 };
 
 static const char MAGIC[8] = { 's', 'y', 'm', 'l', 'a', 'w', 'E', '\n' };
 
 /* All that the members follow from. Without padding: it is hashed and compared as bytes. */
 typedef struct key {
     char magic[8];
-    uint32_t version;
-    uint32_t build_bytes;
-    uint8_t build[BUILD_MAX]; // zeros behind
+    uint32_t version, zero;
+    uint64_t rules;
     int32_t depth, variables;
-    uint32_t ops, zero;
+    uint32_t ops, zero_too;
     int64_t size;
     uint64_t seed;
     double withheld;
@@ -57,70 +57,71 @@ typedef struct head {
     } level[LEVELS];
 } head;
 
-_Static_assert(sizeof(key) == 120 && sizeof(head) == 504 && sizeof(sl_node) == 8,
+_Static_assert(sizeof(key) == 64 && sizeof(head) == 448 && sizeof(sl_node) == 8,
                "the file is drawn in docs/formats.md");
 
 enum { CHECKED = offsetof(head, members) }; // where the checksum begins
 
-/* ---------------------------------------------------------------- which code this is -------- */
+/* ---------------------------------------------------------------- the rules ----------------- */
 
-typedef struct search {
-    uintptr_t address; // somewhere in the module
-    build_id found;
-} search;
+enum { RULES_SIZE = 600, RULES_COMPOSED = 600 };
 
-static bool holds(const struct dl_phdr_info *module, uintptr_t address) {
-    for (int i = 0; i < module->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &module->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && address - (module->dlpi_addr + p->p_vaddr) < p->p_memsz)
-            return true;
+/* Canonical forms one level deeper: operators by turns on members of the two sets, drawn at random,
+ * or the status where there is none. */
+static sl_status add_composed(sl_hasher *h, const sl_universe *deep, const sl_universe *flat) {
+    sl_arena a = { 0 };
+    sl_rng rng;
+    sl_rng_init(&rng, 0, 0, 0);
+    sl_status st = SL_OK;
+    for (int i = 0; i < RULES_COMPOSED && st != SL_ENOMEM; i++) {
+        const sl_universe *const of[] = { i % 3 ? deep : flat, i % 2 ? deep : flat };
+        const sl_node *e, *operand[2];
+        for (int k = 0; k < 2; k++)
+            operand[k] = of[k]->member[sl_rng_below(&rng, (uint32_t)of[k]->n_member)];
+        st = sl_expr_canon_apply(&e, &a, (sl_operator)(i % SL_OPERATOR_COUNT), operand[0],
+                                 operand[1]);
+        if (st == SL_OK)
+            sl_hasher_add(h, e, e->len * sizeof *e);
+        else
+            sl_hasher_add(h, &st, sizeof st);
+        sl_arena_rewind(&a, 0);
     }
-    return false;
+    sl_arena_clear(&a);
+    return st == SL_ENOMEM ? st : SL_OK;
 }
 
-/* Notes are records of name and content, each padded to the alignment of their segment. */
-static void read_notes(build_id *out, const uint8_t *at, size_t n, size_t align) {
-    if (align != 8) align = 4;
-    while (n >= sizeof(ElfW(Nhdr))) {
-        ElfW(Nhdr) note;
-        memcpy(&note, at, sizeof note);
-        size_t name = sizeof note, content = (name + note.n_namesz + align - 1) / align * align;
-        size_t next = (content + note.n_descsz + align - 1) / align * align;
-        if (content > n || note.n_descsz > n - content) return;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-            memcmp(at + name, "GNU", 4) == 0 && note.n_descsz <= BUILD_MAX) {
-            out->n = note.n_descsz;
-            memcpy(out->byte, at + content, note.n_descsz);
-            return;
-        }
-        if (next >= n) return;
-        at += next;
-        n -= next;
-    }
-}
-
-static int look_at(struct dl_phdr_info *module, size_t size, void *payload) {
-    (void)size;
-    search *s = payload;
-    if (!holds(module, s->address)) return 0;
-    for (int i = 0; i < module->dlpi_phnum && s->found.n == 0; i++) {
-        const ElfW(Phdr) *p = &module->dlpi_phdr[i];
-        if (p->p_type == PT_NOTE)
-            read_notes(&s->found, (const uint8_t *)(module->dlpi_addr + p->p_vaddr), p->p_memsz,
-                       p->p_align);
-    }
-    return 1;
-}
-
-build_id sl_universe__build_id(void) {
-    search s = { .address = (uintptr_t)MAGIC };
-    dl_iterate_phdr(look_at, &s);
-    return s.found;
+sl_status sl_universe__rules(uint64_t *out) {
+    sl_universe_options o = SL_UNIVERSE_OPTIONS_INIT, all = SL_UNIVERSE_OPTIONS_INIT;
+    sl_universe *deep = NULL, *flat = NULL;
+    sl_hasher *h = NULL;
+    char text[33], line[1024]; // forms that cannot be had change the stored line
+    sl_status st;
+    sl_snprintf(line, sizeof line, "%s", sl_last_error());
+    o.depth = 2;
+    o.size = RULES_SIZE; // of 929: the sample counts
+    o.withheld = 0.25;
+    all.depth = 1;
+    all.variables = SL_UNIVERSE_MAX_VARS;
+    all.ops = SL_EXPR_ALL_OPERATORS;
+    SL_GO(sl_hasher_new(&h));
+    SL_GO(sl_universe_new(&deep, NULL, &o, NULL));
+    SL_GO(sl_universe_new(&flat, NULL, &all, NULL));
+    sl_hasher_add(h, deep->hash, strlen(deep->hash));
+    sl_hasher_add(h, flat->hash, strlen(flat->hash));
+    SL_GO(add_composed(h, deep, flat));
+    sl_hasher_text(h, text);
+    *out = sl_hash(text, strlen(text), 0);
+    sl_fail_restore(line);
+done:
+    sl_universe_free(deep);
+    sl_universe_free(flat);
+    sl_hasher_free(h);
+    return st;
 }
 
 static key key_of(const sl_universe_options *o, const cache *c) {
-    key k = { .version = VERSION,
-              .build_bytes = c->build.n,
+    key k = { .version = CACHE_VERSION,
+              .rules = c->rules,
               .depth = o->depth,
               .variables = o->variables,
               .ops = o->ops,
@@ -128,7 +129,6 @@ static key key_of(const sl_universe_options *o, const cache *c) {
               .seed = o->seed,
               .withheld = o->withheld };
     memcpy(k.magic, MAGIC, sizeof k.magic);
-    memcpy(k.build, c->build.byte, c->build.n);
     return k;
 }
 
@@ -194,7 +194,7 @@ static sl_status bad(const char *what) { return sl_fail(SL_EFORMAT, "kept set: %
 
 /* Is the head the one that is asked for, and do its lengths fit the file? */
 static sl_status check_head(const head *h, const key *k, const char *image, size_t n) {
-    if (memcmp(&h->key, k, sizeof *k) != 0) return bad("of another configuration or build");
+    if (memcmp(&h->key, k, sizeof *k) != 0) return bad("of another configuration or other rules");
     if (h->file_bytes != n) return bad("not of the length it had");
     if (h->checksum != sl_hash(image + CHECKED, n - CHECKED, 0)) return bad("checksum");
     // each member has a slot at least, so nothing here can pass 64 bits
@@ -372,7 +372,6 @@ void sl_universe__cache_path(sl_str *s, const sl_universe_options *o, const cach
 sl_status sl_universe__open(sl_universe **out, sl_pool *pool, const sl_universe_options *o,
                             const sl_universe_watch *watch, const cache *c) {
     SL_TRY(sl_universe__check(o));
-    const bool kept = c->dir && c->build.n > 0; // without a build id files cannot be matched
     const key k = key_of(o, c);
     sl_str path = { 0 };
     sl_universe *u = NULL;
@@ -381,7 +380,7 @@ sl_status sl_universe__open(sl_universe **out, sl_pool *pool, const sl_universe_
     sl_snprintf(line, sizeof line, "%s", sl_last_error());
 
     // no memory is the one failure that is passed on: building takes more than reading
-    if (kept) {
+    if (c->dir) {
         sl_universe__cache_path(&path, o, c);
         SL_GO(sl_str_status(&path));
         st = load(&u, pool, o, path.text, &k, c);
@@ -391,7 +390,7 @@ sl_status sl_universe__open(sl_universe **out, sl_pool *pool, const sl_universe_
         sl_fail_restore(line);
         SL_GO(sl_universe_new(&u, pool, o, watch));
         SL_GO(pack(u));
-        if (kept && worth_keeping(u, c)) st = keep(u, path.text, &k, c);
+        if (c->dir && worth_keeping(u, c)) st = keep(u, path.text, &k, c);
         if (st == SL_ENOMEM) goto done;
         if (st != SL_OK) {
             sl_snprintf(text, sizeof text, "the set is not kept for later: %s", sl_last_error());
@@ -412,6 +411,7 @@ sl_status sl_universe_open(sl_universe **out, sl_pool *pool, const sl_universe_o
                            const sl_universe_watch *watch, const char *dir) {
     cache c = CACHE_INIT;
     c.dir = dir;
-    if (dir) c.build = sl_universe__build_id();
+    SL_TRY(sl_universe__check(o));
+    if (dir) SL_TRY(sl_universe__rules(&c.rules));
     return sl_universe__open(out, pool, o, watch, &c);
 }

@@ -34,7 +34,7 @@
 #include "par/par.h"
 
 #define SL_UNIVERSE_MAX_DEPTH 4
-#define SL_UNIVERSE_MAX_VARS 3
+#define SL_UNIVERSE_MAX_VARS SL_EXPR_SET_VARS
 
 typedef struct sl_universe_options {
     int depth;          // 0 .. SL_UNIVERSE_MAX_DEPTH
@@ -79,8 +79,8 @@ SL_NODISCARD sl_status sl_universe_new(sl_universe **out, sl_pool *pool,
 /* The same members, levels, counts and hash, without the table of all functions, which is most of
  * the memory: sl_universe_find and sl_universe_lists cannot be asked. They come from a file in the
  * folder `dir` if there is a good one; else they are built, and the file is written, with `dir` made
- * if missing. No file is ever an error: one that is damaged, or made by another build of this code,
- * is not used; that none can be written is a note. dir NULL: no files. */
+ * if missing. No file is ever an error: one that is damaged, or made by other rules, is not
+ * used; that none can be written is a note. dir NULL: no files. */
 SL_NODISCARD sl_status sl_universe_open(sl_universe **out, sl_pool *pool,
                                         const sl_universe_options *o,
                                         const sl_universe_watch *watch, const char *dir);

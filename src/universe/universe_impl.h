@@ -199,25 +199,22 @@ void sl_universe__note(const sl_universe_watch *w, const char *text);
 
 /* ---------------------------------------------------------------- cache --------------------- */
 
-#define BUILD_MAX 64
+/* Of the file's format, and of rules whose change sl_universe__rules does not show. */
+enum { CACHE_VERSION = 2 };
 
-/* Which machine code this is: the GNU build id that the linker gave to the program or library it is
- * in. n = 0: it gave none. */
-typedef struct build_id {
-    uint32_t n;
-    uint8_t byte[BUILD_MAX];
-} build_id;
-build_id sl_universe__build_id(void);
+/* *out := a hash of what the rules do that make a set of its options: operators, canonical forms,
+ * comparison, sample, withheld part. Takes milliseconds. SL_ENOMEM is the only failure. */
+SL_NODISCARD sl_status sl_universe__rules(uint64_t *out);
 
 /* Where sets are kept, and how much of it. */
 typedef struct cache {
     const char *dir; // NULL: no files
-    build_id build;
+    uint64_t rules;
     int64_t min_raw; // a set of fewer candidates is built sooner than written
     int max_files;
     int64_t max_bytes; // of all files together
 } cache;
-#define CACHE_INIT { NULL, { 0 }, 100000, 16, (int64_t)1 << 30 }
+#define CACHE_INIT { NULL, 0, 100000, 16, (int64_t)1 << 30 }
 
 /* sl_universe_open, with limits that tests can choose. */
 SL_NODISCARD sl_status sl_universe__open(sl_universe **out, sl_pool *pool,

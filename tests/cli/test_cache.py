@@ -48,6 +48,20 @@ def test_the_second_listing_is_read_and_the_same(tmp_path, plain):
     assert after.st_mtime > 1, "its use was not noted"
 
 
+def test_another_build_of_the_same_rules_reads_it(tmp_path):
+    """The file is known by the rules, not by the machine code."""
+    folder, other = tmp_path / "cache", tmp_path / "symlaw"
+    first = listing(*LARGE, cache=folder)
+    file = only_file(folder)
+    os.utime(file, (1, 1))
+    subprocess.run(["objcopy", "--strip-all", "--remove-section=.note.gnu.build-id", PROGRAM, other],
+                   check=True)
+    env = {**os.environ, "SYMLAW_CACHE": str(folder)}
+    again = subprocess.run([other, "expressions", *LARGE], env=env, capture_output=True, text=True)
+    assert again.returncode == 0 and again.stdout == first.out
+    assert only_file(folder).stat().st_mtime > 1, "its use was not noted"
+
+
 def test_sampling_reads_it_too(tmp_path):
     args = [*LARGE, "--sample", "50", "--json"]
     want = listing(*args, cache="off").out

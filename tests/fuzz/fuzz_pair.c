@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/io.h"
 #include "pairs/pairs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "io/io.h"
 #include "study/study.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,6 +9,9 @@ than the face stays inside its folder, except <folder>_test.h, which tests and b
 base/vector.h, which kernels are written in.
 
 Headers and instructions of one kind of CPU are for base/vector.h, base/cpu.c and X.avx2.c, X.avx512.c.
+
+A file that includes the face of another folder uses a name that this header itself declares; what it
+only needs of headers behind the face, it includes from there.
 """
 import re
 import sys
@@ -100,9 +103,53 @@ def judge(table, folder, inside, quote, name):
     return None
 
 
+COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+WORD = re.compile(r"\b(?:sl|SL|symlaw|SYMLAW)_\w+")
+PASTE = re.compile(r"\b(SL_\w+_|sl_\w+_) *##")  # SL_OP_##id makes names that begin so
+
+
+class Names:
+    """What headers of src/ declare: words and beginnings of words that none of those behind them has."""
+
+    def __init__(self, root):
+        self.root, self.of = root, {}
+
+    def declared(self, name):
+        """(words, prefixes, words of it and all behind it) of the header "folder/x.h", or None."""
+        if name not in self.of:
+            self.of[name] = None  # a circle ends here
+            file = self.root / "src" / name
+            if not file.is_file():
+                return None
+            text = file.read_text(errors="replace")
+            behind = set()
+            for quote, other in INCLUDE.findall(text):
+                below = self.declared(other) if quote == '"' else None
+                behind |= below[2] if below else set()
+            text = COMMENT.sub(" ", text)
+            words = set(WORD.findall(text))
+            self.of[name] = words - behind, tuple(PASTE.findall(text)), words | behind
+        return self.of[name]
+
+    def unused(self, name, text):
+        """Does a file of this text, which includes the header, use nothing of it?"""
+        found = self.declared(name)
+        if not found:
+            return False
+        used = set(WORD.findall(COMMENT.sub(" ", text)))
+        return not used & found[0] and not any(w.startswith(found[1]) for w in used)
+
+
+def foreign_face(name, folder):
+    """Is "other/x.h" the face of another folder?"""
+    other, _, header = name.partition("/")
+    return other != folder and header == f"{other}.h"
+
+
 def check(root):
     """All violations below root, as lines of text, and the number of includes looked at."""
     table = Table(root / "tests/includes/layers.txt")
+    names = Names(root)
     wrong, seen = list(table.wrong), 0
     for file in sorted((root / "src").rglob("*")):
         if file.suffix not in (".c", ".h", ".inc"):
@@ -119,6 +166,9 @@ def check(root):
         for found in INCLUDE.finditer(text):
             seen += 1
             said = judge(table, folder, Path(*relative.parts[1:]), *found.groups())
+            if not said and found[1] == '"' and foreign_face(found[2], folder) \
+                    and names.unused(found[2], text):
+                said = f'nothing of "{found[2]}" is used'
             if said:
                 line = text.count("\n", 0, found.start(1)) + 1
                 wrong.append(f"src/{relative}:{line}: {said}")
@@ -137,7 +187,7 @@ GOOD = [
     ("expr/a.c", '"base/base.h"'),  # through num
     ("expr/a.c", '"expr/expr_impl.h"'),
     ("expr/a.c", '"expr_impl.h"'),
-    ("expr/random.c", '"expr/expr_test.h"'),
+    ("expr/test/lib/random.c", '"expr/expr_test.h"'),
     ("expr/expr_test.h", '"base/base.h"'),
     ("expr/test/t_a.c", '"fixture/fixture.h"'),
     ("expr/test/t_a.c", '"expr/expr_impl.h"'),
@@ -185,6 +235,40 @@ BAD = [
 ]
 
 
+# file and its text, with "io/io.h" declaring sl_io_read, SL_IO_KIND_## and nothing else of its own
+USED = [
+    ("data/a.c", '#include "io/io.h"\nint f(void) { return sl_io_read(); }\n', True),
+    ("data/a.c", '#include "io/io.h"\nint f = SL_IO_KIND_CSV;\n', True),
+    ("data/data.h", '#include "io/io.h"\nsl_io_kind k;\n', True),
+    ("io/a.c", '#include "io/io.h"\nint f;\n', True),  # its own folder's face
+    ("data/a.c", '#include "io/io.h"\nint f;\n', False),
+    ("data/a.c", '#include "io/io.h"\n// sl_io_read\n/* sl_io_kind\n*/ char *s = "sl_io_read";\n', False),
+    ("data/a.c", '#include "io/io.h"\nsl_status s;\n', False),  # of base alone
+]
+IO_H = '''#include "base/base.h"
+#define KINDS(X) X(CSV)
+#define X(id) SL_IO_KIND_##id,
+typedef enum sl_io_kind { KINDS(X) } sl_io_kind;
+sl_status sl_io_read(void);
+'''
+
+
+def self_test_used(layers):
+    wrong = []
+    for name, text, good in USED:
+        with tempfile.TemporaryDirectory() as temp:
+            tree = Path(temp)
+            files = {"tests/includes/layers.txt": layers, "src/base/base.h": "typedef int sl_status;\n",
+                     "src/io/io.h": IO_H, f"src/{name}": text}
+            for path, content in files.items():
+                (tree / path).parent.mkdir(parents=True, exist_ok=True)
+                (tree / path).write_text(content)
+            found, _ = check(tree)
+            if good == bool(found):
+                wrong.append(f"self-test: {name}, {text!r}: {found or 'let through'}")
+    return wrong
+
+
 def self_test(root):
     """A check that cannot fail is none: each of GOOD alone must pass and each of BAD be caught."""
     layers = (root / "tests/includes/layers.txt").read_text()
@@ -201,7 +285,7 @@ def self_test(root):
                 found, _ = check(tree)
                 if good == bool(found):
                     wrong.append(f"self-test: {name} with {include}: {found or 'let through'}")
-    return wrong
+    return wrong + self_test_used(layers)
 
 
 def main():

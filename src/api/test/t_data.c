@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/commands.h"
 #include "fixture/fixture.h"
 #include "io/io_test.h"
+#include "symlaw/symlaw.h"
+#include "token/token.h"
 
 static symlaw_set *opened(sl_fixture *t, int depth, double withheld, uint64_t seed) {
     symlaw_set_options o = SYMLAW_SET_OPTIONS_INIT;

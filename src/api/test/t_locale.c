@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "commands/commands.h"
 #include "fixture/fixture.h"
 #include "symlaw/symlaw.h"
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "commands/commands_test.h"
+#include "par/par.h"
 
 /* One rank runs out of memory, early or late: all hear of it and nobody waits for somebody who is
  * gone. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "fixture/fixture.h"
 #include "symlaw/symlaw.h"
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "data/data.h"
+#include "num/num.h"
 
 enum { REPEATS = 9, NUMBERS = 192, SETS = 1000 };
 

@@ -5,6 +5,7 @@
 
 #include "discover/discover.h"
 #include "fixture/fixture.h"
+#include "num/num.h"
 
 enum { ROWS = 2000 };
 

@@ -5,6 +5,7 @@
 
 #include "discover/discover_impl.h"
 #include "fixture/fixture.h"
+#include "num/num.h"
 
 enum { ROWS = 50, POINTS = 12, SAMPLES = 67 };
 

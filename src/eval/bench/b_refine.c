@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "discover/discover.h"
+#include "fit/fit.h"
+#include "num/num.h"
 #include "pairs/pairs.h"
 
 /* Of pairs, by the constants they have; and of constants, by the innermost power or function around

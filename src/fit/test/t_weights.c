@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fit/fit.h"
+#include "num/num.h"
 
 enum { ROWS = 60 };
 

@@ -55,8 +55,7 @@ static void choices_are_those_of_plain_sums(void **state) {
         o.endless = sl_rng_below(&t->rng, 2);
         sl_infer__choice_make(&c, z, &o, &set);
         double sum = 0, part = 0, total = 0, top = z[0];
-        for (int k = 0; k < V; k++) // by fmax gcc 12.2 for aarch64 ends in an internal error
-            if ((double)z[k] > top) top = (double)z[k];
+        for (int k = 0; k < V; k++) top = fmax(top, (double)z[k]);
         for (int k = 0; k < V; k++) sum += exp((double)z[k] - top);
         for (int k = 0; k < V; k++) {
             SL_CHECK(t, c.may[k] == plainly_may(z, &set, &o, k), "token %d: %d", k, c.may[k]);

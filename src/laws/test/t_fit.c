@@ -1,5 +1,6 @@
 /* Configurations, seeds, unfinished runs, tables with missing columns or absurd values; and the
  * comparison of two tables. */
+#include "num/num.h"
 #include "tables.h"
 
 static void read_and_fit(sl_fixture *t, sl_laws *l, sl_laws_table *table, const char *text) {

@@ -1,4 +1,3 @@
-#include "io/io.h"
 #include "tables.h"
 
 static sl_laws_table read_text(sl_fixture *t, const char *name, const char *text, const char *map) {

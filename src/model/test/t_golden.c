@@ -1,7 +1,6 @@
 /* The model is PyTorch's: its table, loss, logits and gradients, by tests/golden/model/renew.py. */
+#include "base/base.h"
 #include "golden/model/small.h"
-
-#include "nn/nn.h"
 
 static void parameters_are_the_same(void **state) {
     sl_fixture *t = *state;

@@ -1,5 +1,6 @@
 /* Attention of groups: beside its plain twin, that by differences, and its laws. */
 #include "nn/test/attention_twins.h"
+#include "par/par.h"
 
 typedef struct shape {
     int Tq, Tk, H, D;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "nn/test/twins.h"
+#include "par/par.h"
 
 static const sl_gemm_library libraries[] = { SL_GEMM_RULE, SL_GEMM_ONEDNN, SL_GEMM_OPENBLAS };
 

@@ -344,7 +344,12 @@ static void exp_at_its_edges(void **state) {
 
 static void every_isa_has_its_table(void **state) {
     (void)state;
-    for (int i = 0; i < SL_ISA_COUNT; i++) {
+#if defined(__x86_64__)
+    const int compiled = SL_ISA_COUNT;
+#else
+    const int compiled = 1;
+#endif
+    for (int i = 0; i < compiled; i++) {
         const sl_nn__pointwise *k = sl_nn__pointwise_at((sl_isa)i);
 #define X(name) assert_true(k->name != NULL);
         SL_NN__POINTWISE(X)

@@ -4,6 +4,7 @@
 #ifndef SL_NUM_TIGHT_H
 #define SL_NUM_TIGHT_H
 
+#include "base/base.h"
 #include "fixture/fixture.h"
 
 #define EACH_LIMIT(t, call)                                                                \

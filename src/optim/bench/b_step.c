@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "optim/optim_impl.h"
+#include "par/par.h"
 
 enum { MATRICES = 50, SIDE = 360, REPEATS = 40, BYTES = 28 };
 

@@ -62,8 +62,7 @@ static uint64_t run(sl_fixture *t, sl_pool *pool, int rank, int ranks, int *boun
     *bounds = 0;
     for (int step = 0; step < STEPS; step++) {
         make_gradient(g, w, step);
-        for (int i = s->first; i < s->last; i++)
-            s->sum[i] = sl_nn_sum_squares(g + s->piece[i].offset, s->piece[i].count);
+        SL_MUST(t, sl_optim_sum(g, s, pool, (const float *[]){ g + s->begin }, 1, true));
         SL_MUST(t, sl_optim_step(&r, s, pool, w, g, 1e-3));
         if (ranks > 1) SL_MUST(t, sl_par_gather(w, sizeof *w, begin));
         *bounds += r.bounds_set;

@@ -1,6 +1,7 @@
 /* Pieces and shares: every number belongs to one piece and one rank, shares are nearly equal, and
  * ranks that only exchange sums compute what one computes. The ranks here are threads; optim.ranks
  * has real ones. */
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,11 +227,63 @@ static void ranks_do_not_change_a_bit(void **state) {
     }
 }
 
+/* ---------------------------------------------------------------- sums of blocks ------------ */
+
+/* Of all pieces, and of a share's alone from blocks that begin with it: the same numbers and sums
+ * of squares, and nothing else is written. */
+static void sums_are_by_pieces(void **state) {
+    sl_fixture *t = *state;
+    enum { BLOCKS = 4, RANKS = 3 };
+    sl_optim_options o = sl_optim_defaults();
+    sl_tensor tensors[MAX_TENSORS];
+    int64_t end;
+    const int n = random_tensors(tensors, t, &end);
+    float *block[BLOCKS + 2];
+    for (int b = 0; b < SL_LEN(block); b++) {
+        block[b] = sl_malloc((size_t)end, sizeof *block[b]);
+        assert_non_null(block[b]);
+        for (int64_t i = 0; i < end; i++) block[b][i] = (float)sl_rng_normal(&t->rng);
+    }
+    float *whole = block[BLOCKS], *part = block[BLOCKS + 1];
+    sl_optim *one, *s;
+    SL_MUST(t, sl_optim_new(&one, tensors, n, &o, 100, 0, 1));
+    SL_MUST(t, sl_optim_sum(whole, one, NULL, (const float **)block, BLOCKS, false));
+    for (int i = 0; i < one->n_piece; i++) {
+        const sl_piece *p = &one->piece[i];
+        double squares = 0;
+        for (int64_t at = p->offset; at < p->offset + p->count; at++) {
+            const float sum = (block[0][at] + block[1][at]) + (block[2][at] + block[3][at]);
+            SL_CHECK(t, whole[at] == sum, "number %lld", (long long)at);
+            squares += (double)sum * sum;
+        }
+        SL_CHECK(t, fabs(one->sum[i] - squares) <= 1e-12 * squares, "piece %d", i);
+    }
+    for (int r = 0; r < RANKS; r++) {
+        const float *from[BLOCKS];
+        SL_MUST(t, sl_optim_new(&s, tensors, n, &o, 100, r, RANKS));
+        for (int b = 0; b < BLOCKS; b++) from[b] = block[b] + s->begin;
+        for (int64_t i = 0; i < end; i++) part[i] = 7;
+        SL_MUST(t, sl_optim_sum(part, s, NULL, from, BLOCKS, true));
+        for (int i = 0; i < s->n_piece; i++) {
+            const sl_piece *p = &s->piece[i];
+            const bool mine = i >= s->first && i < s->last;
+            SL_CHECK(t, s->sum[i] == (mine ? one->sum[i] : 0), "rank %d, piece %d", r, i);
+            for (int64_t at = p->offset; at < p->offset + p->count; at++)
+                SL_CHECK(t, part[at] == (mine ? whole[at] : 7), "rank %d, number %lld", r,
+                         (long long)at);
+        }
+        sl_optim_free(s);
+    }
+    sl_optim_free(one);
+    for (int b = 0; b < SL_LEN(block); b++) sl_free(block[b]);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(shares_cover_every_number_once),
         SL_TEST(no_tensors_are_no_work),
         SL_TEST(ranks_do_not_change_a_bit),
+        SL_TEST(sums_are_by_pieces),
     };
     return sl_test_main("optim.shares", tests, SL_LEN(tests));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fixture/fixture.h"
+#include "num/num.h"
 #include "pairs/pairs_impl.h"
 
 static inline bool same_bytes(const sl_node *a, const sl_node *b) {

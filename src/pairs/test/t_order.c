@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "fixture/fixture.h"
+#include "num/num.h"
 #include "pairs/pairs_impl.h"
 
 #define FULL INT64_C(360000000) // pairs of the default configuration

@@ -12,10 +12,7 @@ static sl_status run_closure(sl_search_result **out, const planted *p, sl_pool *
 
 /* Real constants anywhere but inside functions; then one inside, of an input and of a function of
  * it. */
-static const struct {
-    const char *text;
-    int inputs, level;
-} formulas[] = {
+static const at_level formulas[] = {
     { "(2.31*x1 + 1.77)*exp(x1)/(x1 + 4.3)", 1, 0 },
     { "1.9*exp(-x1) + 0.37*x1", 1, 0 },
     { "1/(x1*sin(x1 + 0.7) + 5.3)", 1, 0 }, // the sum below, and not the product, leads
@@ -30,14 +27,9 @@ static const struct {
 
 static void real_constants_are_found(void **state) {
     sl_fixture *t = *state;
-    for (int i = 0; i < SL_LEN(formulas); i++) {
-        sl_search_result *r;
-        plant(&table, t, formulas[i].text, formulas[i].inputs, 64, 0.2, 3);
-        SL_MUST(t, run_closure(&r, &table, NULL, formulas[i].level, formulas[i].level));
-        SL_CHECK(t, r->count > 0 && holds(t, &table, &r->formula[0]), "%s: %s", formulas[i].text,
-                 r->count ? text_of(t, &r->formula[0]) : "nothing");
-        sl_search_result_free(r);
-    }
+    sl_search_options o = options(SL_SEARCH_EFFORT_HIGH);
+    o.grammar = &grammar;
+    find_each(t, &table, &sl_search__closure, &o, formulas, SL_LEN(formulas), -1, 0.2, 3);
 }
 
 static void random_numbers_have_no_formula(void **state) {

@@ -15,10 +15,7 @@ static sl_status run_quotients(sl_search_result **out, sl_pool *pool, const sl_s
     return run_method(out, &sl_search__quotients, pool, &table.problem, o, from, to);
 }
 
-static const struct {
-    const char *text;
-    int inputs, level;
-} formulas[] = {
+static const at_level formulas[] = {
     // a sum of inputs and functions below
     { "3*(x1 + 1)/(x1 + exp(x2)) - 2*sin(x2)/(x1 + exp(x2) + 2)", 2, 0 },
     { "x1*x2/(sin(x1) + 2*x2) + exp(x1)/(sin(x1 + 2) + x2)", 2, 0 },
@@ -55,19 +52,7 @@ static const struct {
 static void each_level_finds_its_formulas(void **state) {
     sl_fixture *t = *state;
     const sl_search_options o = with_grammar();
-    for (int i = 0; i < SL_LEN(formulas); i++) {
-        sl_search_result *r;
-        plant(&table, t, formulas[i].text, formulas[i].inputs, 64, 0.3, 2.5);
-        SL_MUST(t, run_quotients(&r, NULL, &o, 0, formulas[i].level));
-        SL_CHECK(t, r->count > 0 && r->formula[0].exact, "%s: nothing found", formulas[i].text);
-        if (r->count) {
-            SL_CHECK(t, r->formula[0].level == formulas[i].level, "%s: level %d", formulas[i].text,
-                     r->formula[0].level);
-            SL_CHECK(t, holds(t, &table, &r->formula[0]), "%s: %s", formulas[i].text,
-                     text_of(t, &r->formula[0]));
-        }
-        sl_search_result_free(r);
-    }
+    find_each(t, &table, &sl_search__quotients, &o, formulas, SL_LEN(formulas), 0, 0.3, 2.5);
 }
 
 static void random_numbers_have_no_formula(void **state) {

@@ -15,10 +15,7 @@ static sl_search_options with_grammar(void) {
     return o;
 }
 
-static const struct {
-    const char *text;
-    int inputs, level;
-} formulas[] = {
+static const at_level formulas[] = {
     // (sqrt(x2) - sin(x1)) (exp(x1) + exp(x2)); one constant inside
     { "sqrt(x2)*exp(2*x2) - 8*exp(x1)*(sin(x1) + 3) - 2*exp(x2)*sin(x1) + exp(x1 + 1)*(sqrt(x2) - "
       "4)",
@@ -52,14 +49,7 @@ static const struct {
 static void each_level_finds_its_formulas(void **state) {
     sl_fixture *t = *state;
     const sl_search_options o = with_grammar();
-    for (int i = 0; i < SL_LEN(formulas); i++) {
-        sl_search_result *r;
-        plant(&table, t, formulas[i].text, formulas[i].inputs, 64, 0.2, 3);
-        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, formulas[i].level, formulas[i].level));
-        SL_CHECK(t, r->count > 0 && holds(t, &table, &r->formula[0]), "%s: %s", formulas[i].text,
-                 r->count ? text_of(t, &r->formula[0]) : "nothing");
-        sl_search_result_free(r);
-    }
+    find_each(t, &table, &sl_search__skeletons, &o, formulas, SL_LEN(formulas), -1, 0.2, 3);
 }
 
 /* A sine and a cosine of one argument are one sine with a phase. */

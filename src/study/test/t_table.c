@@ -26,7 +26,7 @@ static sl_study_run run_of(double b, double ratio, int seed, bool sweep, bool sc
                        .trained = true,
                        .state = SL_STUDY_DONE };
     sl_study__id(r.id, size.name, &r);
-    r.result = sl_study__no_result();
+    r.result = sl_study_no_result();
     r.result.params = 11104;
     r.result.tokens = 11104 * ratio;
     r.result.flops = 1e11 * ratio / 3;
@@ -51,7 +51,7 @@ static sl_study example(sl_study_run run[5]) {
     run[3] = run_of(16, 8, 1, true, false);
     run[3].trained = false;
     run[3].state = SL_STUDY_FAILED;
-    run[3].result = sl_study__no_result();
+    run[3].result = sl_study_no_result();
     run[3].result.diverged = true;
     run[4] = run_of(16, 16, 0, false, true);
     run[4].trained = false;

@@ -1,6 +1,7 @@
 /* Pairs as the model reads them, judged against a batch that is put together by hand. */
 #include <float.h>
 
+#include "nn/nn.h"
 #include "train/test/tiny.h"
 
 enum { PAIRS = 24 };

@@ -2,6 +2,7 @@
  * bounds and multipliers, and the weights in the end. tests/golden/model/renew.py makes them. */
 #include "golden/model/small.h"
 
+#include "model/model.h"
 #include "optim/optim_test.h"
 
 typedef struct steps {
@@ -124,8 +125,7 @@ static void steps_in_float(void **state) {
         memset(grad, 0, block * sizeof *grad);
         const double loss =
             sl_model_pass(w, grad, NULL, weights, &x->b, (sl_dropout){ .on = false });
-        for (int k = 0; k < r.s->n_piece; k++)
-            r.s->sum[k] = sl_nn_sum_squares(grad + r.s->piece[k].offset, r.s->piece[k].count);
+        SL_MUST(t, sl_optim_sum(grad, r.s, NULL, (const float *[]){ grad }, 1, false));
         SL_MUST(t, sl_optim_step(&report, r.s, NULL, weights, grad, 1.0 / x->tokens));
         check_step(&r, i, loss, &report, 1e-4);
     }

@@ -53,7 +53,7 @@ static cache fresh(const char *name) {
     cache c = CACHE_INIT;
     c.dir = sl_test_path(name);
     c.min_raw = 0;
-    c.build = sl_universe__build_id();
+    c.rules = 17;
     empty_folder(c.dir);
     return c;
 }
@@ -251,13 +251,10 @@ static void without_a_folder_there_are_no_files(void **state) {
     sl_universe_free(u);
     sl_universe_free(built);
 
-    // what is built sooner than written is not kept, nor what has no build id to go by
+    // what is built sooner than written is not kept
     cache c = fresh("cheap");
     event_log h;
     c.min_raw = 1000000;
-    sl_universe_free(opened(t, &h, &o, &c));
-    c.min_raw = 0;
-    c.build.n = 0;
     sl_universe_free(opened(t, &h, &o, &c));
     SL_CHECK(t, files_in(c.dir) == -1, "the folder was made");
 }
@@ -346,13 +343,13 @@ static void a_cut_or_longer_file_is_noticed(void **state) {
 
 /* Where the numbers of a head are: docs/formats.md. */
 enum {
-    AT_BYTES = 120,
-    AT_SUM = 128,
-    AT_MEMBERS = 136,
-    AT_SLOTS = 144,
-    AT_HASH = 152,
-    AT_LEVEL = 184,
-    HEAD = 504
+    AT_BYTES = 64,
+    AT_SUM = 72,
+    AT_MEMBERS = 80,
+    AT_SLOTS = 88,
+    AT_HASH = 96,
+    AT_LEVEL = 128,
+    HEAD = 448
 };
 
 /* The checksum of a forged file is right: all else must hold by itself. */
@@ -484,39 +481,66 @@ static void a_forged_file_does_no_harm(void **state) {
     drop(&c);
 }
 
-static void another_build_s_file_is_not_used(void **state) {
+static void a_file_of_other_rules_is_not_used(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("build"), other = c;
+    cache c = fresh("rules"), other = c;
     sl_universe_options o = little();
     sl_universe *built = build(t, &o);
-    other.build.byte[3] ^= 1;
+    other.rules ^= 1;
     was_read(t, &o, &c, built);
-    SL_CHECK(t, !was_read(t, &o, &other, built), "another build's file was read");
-    SL_CHECK(t, files_in(c.dir) == 2, "two builds share a file");
+    SL_CHECK(t, !was_read(t, &o, &other, built), "a file of other rules was read");
+    SL_CHECK(t, files_in(c.dir) == 2, "other rules share a file");
     SL_CHECK(t, was_read(t, &o, &c, built) && was_read(t, &o, &other, built), "not both are kept");
 
-    // nor under the name that this build would look for
+    // nor under the name that these rules would look for
     SL_CHECK(t, rename(path_of(t, &o, &other), path_of(t, &o, &c)) == 0, "rename");
     SL_CHECK(t, !was_read(t, &o, &c, built), "the name was believed");
-    other = c;
-    other.build.n = 8;
-    SL_CHECK(t, !was_read(t, &o, &other, built), "a shorter id is the same");
     sl_universe_free(built);
     drop(&c);
 }
 
-/* The linker's own answer, as readelf would print it, is in the file of this program. */
-static void the_build_id_is_the_one_in_this_program(void **state) {
+/* A file is told to be stale by version and rules. If the members of a set change, one of the two
+ * must: where the rules are the same as before, raise CACHE_VERSION. Then write the three here. */
+static void version_and_rules_follow_the_members(void **state) {
     sl_fixture *t = *state;
-    build_id id = sl_universe__build_id();
-    SL_CHECK(t, id.n == 20, "a build id of %u bytes; --build-id=sha1 gives 20", id.n);
-    char *bytes;
-    size_t n;
-    SL_MUST(t, sl_file_read(&bytes, &n, "/proc/self/exe", SIZE_MAX / 2));
-    static const char note[] = "\4\0\0\0\24\0\0\0\3\0\0\0GNU"; // 4 and 20 bytes, type 3
-    char *at = memmem(bytes, n, note, sizeof note);
-    SL_CHECK(t, at && memcmp(at + sizeof note, id.byte, id.n) == 0, "another id");
-    sl_free(bytes);
+    static const struct {
+        int version;
+        uint64_t rules;
+        const char *hash;
+    } last = { 2, UINT64_C(0x3f7a385436fc92f6), "5758e4bcf895f63100db34ceae83af99" };
+    sl_universe_options o = SL_UNIVERSE_OPTIONS_INIT;
+    uint64_t rules, again;
+    sl_fail_restore("an older line");
+    SL_MUST(t, sl_universe__rules(&rules));
+    SL_MUST(t, sl_universe__rules(&again));
+    SL_CHECK(t, strcmp(sl_last_error(), "an older line") == 0, "%s", sl_last_error());
+    assert_true(rules == again);
+    o.variables = 1;
+    o.size = 10000;
+    o.withheld = 0.1;
+    sl_universe *u = build(t, &o);
+    SL_CHECK(t,
+             CACHE_VERSION == last.version && rules == last.rules &&
+                 strcmp(sl_universe_hash(u), last.hash) == 0,
+             "version %d, rules 0x%016llx, set %s", CACHE_VERSION, (unsigned long long)rules,
+             sl_universe_hash(u));
+    sl_universe_free(u);
+}
+
+static void rules_out_of_memory(void **state) {
+    sl_fixture *t = *state;
+    uint64_t rules;
+    sl_status st = SL_ENOMEM;
+    const int64_t before = sl_mem_blocks();
+    sl_mem_fail_at(1, false);
+    SL_CHECK(t, sl_universe__rules(&rules) == SL_ENOMEM, "the first allocation");
+    for (int64_t i = 2; st == SL_ENOMEM; i += 1 + i / 16) {
+        sl_mem_fail_at(i, false);
+        st = sl_universe__rules(&rules);
+        sl_mem_fail_at(0, false);
+        SL_CHECK(t, st == SL_OK || st == SL_ENOMEM, "allocation %lld: %d", (long long)i, (int)st);
+        SL_CHECK(t, sl_mem_blocks() == before, "allocation %lld leaks", (long long)i);
+    }
 }
 
 static void what_is_no_plain_file_is_left_alone(void **state) {
@@ -822,8 +846,9 @@ int main(void) {
         SL_TEST(a_changed_byte_is_noticed),
         SL_TEST(a_cut_or_longer_file_is_noticed),
         SL_TEST(a_forged_file_does_no_harm),
-        SL_TEST(another_build_s_file_is_not_used),
-        SL_TEST(the_build_id_is_the_one_in_this_program),
+        SL_TEST(a_file_of_other_rules_is_not_used),
+        SL_TEST(version_and_rules_follow_the_members),
+        SL_TEST(rules_out_of_memory),
         SL_TEST(what_is_no_plain_file_is_left_alone),
         SL_TEST(a_folder_that_cannot_be_written_is_a_note),
         SL_TEST(missing_folders_are_made),

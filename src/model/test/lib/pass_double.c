@@ -4,6 +4,7 @@
 
 #include "model/model_impl.h"
 #include "model/model_test.h"
+#include "nn/nn.h"
 
 #define REAL      double
 #define NN(f)     sl_nn_ref_d_##f
