@@ -1,7 +1,7 @@
 /* arena - allocation by pointer bump, release by mark.
  *
- * A mark is the number of bytes handed out so far. Every chunk remembers how many were handed out
- * before it, so a rewind finds the chunk a mark belongs to by comparing two numbers. When the mark
+ * A mark is the number of bytes allocated so far. Every chunk stores how many were allocated before
+ * it, so a rewind finds the chunk a mark belongs to by comparing two numbers. When the mark
  * lies in an older chunk, that chunk is not filled further: the newest one, which is the largest,
  * stays the one being filled and now begins at the mark. So a loop that works and rewinds reaches
  * the memory it needs once and then allocates nothing. */
@@ -30,7 +30,7 @@ enum { ALIGN = 16, FIRST_CHUNK = 4096 };
 
 struct sl_arena_chunk {
     sl_arena_chunk *older;
-    size_t before; // bytes handed out in older chunks
+    size_t before; // bytes allocated in older chunks
     size_t bytes;  // room for data in this one
     size_t unused; // keeps the data aligned
 };
@@ -42,10 +42,10 @@ static char *data(sl_arena_chunk *c) { return (char *)(c + 1); }
  * of its own. */
 static size_t rounded(size_t bytes) { return bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN; }
 
-/* Puts a chunk with room for `need` in front. The old one's tail is lost until a rewind. */
+/* Adds a chunk with room for `need`. The old one's tail is unused until a rewind. */
 static bool grow(sl_arena *a, size_t need, size_t used) {
     size_t bytes = a->chunk ? 2 * a->chunk->bytes : FIRST_CHUNK - sizeof(sl_arena_chunk);
-    if (a->limit) bytes = SL_MIN(bytes, a->limit - used); // no use for more than it may hand out
+    if (a->limit) bytes = SL_MIN(bytes, a->limit - used); // more could never be allocated
     bytes = SL_MAX(bytes / ALIGN * ALIGN, need);
     sl_arena_chunk *c = sl_malloc(1, sizeof *c + bytes);
     if (!c) return false;
@@ -59,7 +59,7 @@ static bool grow(sl_arena *a, size_t need, size_t used) {
 }
 
 static void drop(sl_arena_chunk *c) {
-    UNPOISON(data(c), c->bytes); // malloc's own again
+    UNPOISON(data(c), c->bytes); // before it returns to malloc
     sl_free(c);
 }
 
@@ -108,7 +108,7 @@ void sl_arena_rewind(sl_arena *a, size_t mark) {
             newest->older = c->older;
             drop(c);
         }
-        // what the next older chunk holds past the mark is no longer handed out
+        // what the next older chunk holds past the mark is free now
         if (newest->older) {
             sl_arena_chunk *c = newest->older;
             size_t kept = mark - c->before;
@@ -127,5 +127,5 @@ void sl_arena_clear(sl_arena *a) {
         drop(c);
     }
     a->at = a->end = NULL;
-    a->before = 0; // the limit is the owner's setting and stays
+    a->before = 0; // the limit stays: the caller set it
 }

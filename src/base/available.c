@@ -21,8 +21,8 @@ static int64_t number_in(const char *path, const char *key) {
     return found;
 }
 
-/* What this cgroup (version 2) may still take; -1 when it has no limit. The page cache counts as
- * used there, but the kernel drops its inactive part before it refuses memory. */
+/* Bytes that this cgroup (version 2) may still allocate; -1 when it has no limit. The page cache
+ * counts as used there, but the kernel drops its inactive part before it refuses memory. */
 static int64_t left_in_group(const char *group) {
     char path[1200];
     sl_snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
@@ -55,7 +55,7 @@ int64_t sl_mem_available(void) {
     int64_t kib = number_in("/proc/meminfo", "MemAvailable:");
     int64_t left = kib > 0 ? kib * 1024 : 0;
 
-    // every group from ours up to the root can hold us back
+    // every group from ours up to the root can have a limit
     char group[1024];
     own_group(group, sizeof group);
     for (;;) {

@@ -1,4 +1,4 @@
-/* cpu - which instruction set the kernels of this process use: the only question put to the CPU. */
+/* cpu - which instruction set the kernels of this process use; the only place that detects it. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static const char *const names[SL_ISA_COUNT] = { "base", "avx2", "avx512" };
 const char *sl_isa_name(sl_isa isa) { return names[isa]; }
 
 #if defined(__x86_64__)
-/* clang 14 has no word for it in __builtin_cpu_supports. */
+/* clang 14 has no name for it in __builtin_cpu_supports. */
 static bool has_f16c(void) {
     unsigned a, b, c, d;
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) != 0;
@@ -49,7 +49,7 @@ sl_status sl_cpu_check(const char *word, sl_isa best) {
     return sl_fail(SL_EINVAL, "SYMLAW_CPU=%s: must be base, avx2 or avx512", word);
 }
 
-/* Threads that ask first at the same time compute the same answer, so no lock is needed. */
+/* Threads that call it first at the same time compute the same value, so no lock is needed. */
 sl_isa sl_cpu(void) {
     static atomic_int known = -1;
     int isa = atomic_load_explicit(&known, memory_order_relaxed);

@@ -1,11 +1,11 @@
-/* file - files that appear whole or not at all, and reading a whole one.
+/* file - files that are written atomically, and reading a whole one.
  *
- * A file is written beside its place and renamed on commit. The order matters: the data must be on
- * the disk before the name points to it, and the directory must be on the disk before we say that
- * it is saved. A file that carries a hash may get its name first (publish): should the machine stop
- * before the data are on the disk, its readers notice. What is not a regular file (a terminal, a
- * pipe, /dev/null, /dev/stdout) cannot be replaced by renaming and is written to directly, or
- * refused: base.h says when. */
+ * A file is written under a temporary name and renamed on commit. The order matters: the data must
+ * be on the disk before the rename, and the directory must be on the disk before commit returns. A
+ * file that carries a hash may be renamed first (publish): if the machine stops before the data are
+ * on the disk, its readers detect it. What is not a regular file (a terminal, a pipe, /dev/null,
+ * /dev/stdout) cannot be replaced by renaming and is written to directly, or refused, as described
+ * in base.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,10 +24,10 @@ enum { BUFFER_BYTES = 1 << 16 };
 
 struct sl_file {
     int fd;
-    char *shown;    // the path as the caller wrote it, for messages
-    char *path;     // where it goes: links resolved, so that a link stays a link
-    char *temp;     // where it is written; NULL when written directly
-    bool failed;    // a write failed: commit must not
+    char *shown;    // the caller's path, for messages
+    char *path;     // the final path: links resolved, so that a link stays a link
+    char *temp;     // the temporary path; NULL when written directly
+    bool failed;    // a write failed: commit must fail
     bool published; // renamed, not synced
     size_t held;    // bytes waiting in buffer
     char buffer[BUFFER_BYTES];
@@ -37,7 +37,7 @@ static _Atomic int64_t fail_in; // writes until the one that fails; 0 or less: n
 
 void sl_file_fail_at(int64_t n) { atomic_store(&fail_in, n); }
 
-/* True for the write the test chose, with errno as a full disk sets it. */
+/* True for the write that a test selected, with errno as a full disk sets it. */
 static bool refused(void) {
     if (atomic_load(&fail_in) <= 0 || atomic_fetch_sub(&fail_in, 1) != 1) return false;
     errno = ENOSPC;
@@ -71,8 +71,7 @@ static int open_again(const char *path, int flags, mode_t mode) {
     return fd;
 }
 
-/* Why could `path` not be created? "No such file" is true but useless when it is the folder that
- * is missing. */
+/* The message if `path` cannot be created: names the folder if that is what is missing. */
 static sl_status fail_create(const char *path, int error) {
     char *folder = error == ENOENT || error == ENOTDIR ? folder_of(path) : NULL;
     struct stat s;
@@ -87,7 +86,7 @@ static sl_status fail_create(const char *path, int error) {
     return st;
 }
 
-/* What stands at a path where a regular file should. */
+/* The kind of a file that is not regular. */
 static const char *kind_text(mode_t mode) {
     return S_ISDIR(mode)    ? "a folder"
            : S_ISFIFO(mode) ? "a pipe"
@@ -99,8 +98,8 @@ static sl_status refuse(const char *verb, const char *path, mode_t mode) {
     return sl_fail(SL_EIO, "cannot %s %s: it is %s, not a file", verb, path, kind_text(mode));
 }
 
-/* Must `path` be written in place? Things that are no regular files, and what a process has open by
- * its number: /dev/stdout can lead to a regular file, which the shell holds open and waits for. */
+/* Must `path` be written in place? Files that are not regular, and descriptors of a process:
+ * /dev/stdout can lead to a regular file, which the shell has open and reads afterwards. */
 static bool direct(const char *path, const struct stat *s) {
     static const char *const open_files[] = { "/dev/std", "/dev/fd/", "/proc/" };
     for (int i = 0; i < SL_LEN(open_files); i++)
@@ -121,7 +120,7 @@ static sl_status open_temp(sl_file *f, const struct stat *old) {
     }
     if (f->fd < 0) {
         int error = errno;
-        sl_free(f->temp); // not ours to remove
+        sl_free(f->temp); // it was not created, so it must not be removed
         f->temp = NULL;
         return fail_create(f->shown, error);
     }
@@ -130,8 +129,8 @@ static sl_status open_temp(sl_file *f, const struct stat *old) {
     return SL_OK;
 }
 
-/* A pipe is opened without waiting for its reader, who may be on the way: a shell starts both ends
- * of one at once. */
+/* A pipe is opened without blocking; its reader may open it a little later, since a shell starts
+ * both ends at once. */
 static sl_status open_direct(sl_file *f, const struct stat *s) {
     static const struct timespec pause = { 0, 10 * 1000 * 1000 };
     static const double reader_seconds = 1;
@@ -146,7 +145,7 @@ static sl_status open_direct(sl_file *f, const struct stat *s) {
         nanosleep(&pause, NULL);
     }
     if (f->fd < 0) return fail_create(f->shown, errno);
-    const int flags = fcntl(f->fd, F_GETFL); // from here on a slow reader is waited for
+    const int flags = fcntl(f->fd, F_GETFL); // from here on a write blocks on a slow reader
     if (flags < 0 || fcntl(f->fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
         return fail_create(f->shown, errno);
     return SL_OK;
@@ -218,8 +217,8 @@ static sl_status flush(sl_file *f) {
     return write_all(f, f->buffer, n);
 }
 
-/* Small writes are gathered, large ones go through. The test's fault counts calls, not system
- * calls, so that it reaches every place where a caller must notice. */
+/* Small writes are buffered, large ones are not. sl_file_fail_at counts calls, not system calls, so
+ * that a test reaches every place where a caller must check the status. */
 sl_status sl_file_write(sl_file *f, const void *bytes, size_t n) {
     if (refused()) {
         f->failed = true;
@@ -232,7 +231,7 @@ sl_status sl_file_write(sl_file *f, const void *bytes, size_t n) {
     return SL_OK;
 }
 
-/* Not every file system can sync a directory, or a pipe; those say EINVAL and are believed. */
+/* Not every file system can sync a directory, or a pipe: EINVAL and the like are no failure. */
 static bool synced(int fd) {
     int r;
     do r = fsync(fd);
@@ -318,7 +317,7 @@ sl_status sl_file_commit(sl_file **file) {
 
     const bool named = f->temp || f->published;
     if (f->temp) SL_GO(give_name(f));
-    f->published = false; // it stays
+    f->published = false; // discard must not remove it
     st = named ? sync_folder(f) : SL_OK;
 done:
     sl_file_discard(file);
@@ -363,13 +362,13 @@ sl_status sl_folder_make(const char *path, unsigned mode) {
     sl_free(part);
     struct stat s;
     if (!error && stat(path, &s) == 0 && !S_ISDIR(s.st_mode)) error = ENOTDIR;
-    // a folder above may be there and refuse all the same, as a read-only / does: the last counts
+    // mkdir of an existing folder above may fail, as on a read-only /: only the last one counts
     return error ? sl_fail(SL_EIO, "cannot make folder %s: %s", path, sl_strerror(error)) : SL_OK;
 }
 
 sl_status sl_file_open(int *out, const char *path) {
     struct stat s;
-    // without waiting: opening a pipe would, until somebody writes to it
+    // without blocking: opening a pipe would wait for a writer
     const int fd = open_again(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
     if (fd < 0 || fstat(fd, &s) != 0) {
         const sl_status st = sl_fail(SL_EIO, "cannot read %s: %s", path, sl_strerror(errno));
@@ -392,11 +391,11 @@ sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes
     SL_TRY(sl_file_open(&fd, path));
     if (fstat(fd, &s) != 0) SL_GO(sl_fail(SL_EIO, "cannot read %s: %s", path, sl_strerror(errno)));
 
-    // the size is a hint: /proc says 0, and a file may grow while it is read
+    // the size is a hint: it is 0 in /proc, and a file may grow while it is read
     size_t len = 0, cap = s.st_size > 0 ? (size_t)s.st_size : 4096;
     cap = SL_MIN(cap, max_bytes);
     for (;;) {
-        // one byte past cap tells "more is coming" from "that was all", and holds the NUL
+        // one byte past cap shows whether there is more, and holds the NUL
         char *grown = sl_realloc(text, cap + 1, 1);
         if (!grown) SL_GO(sl_fail_memory(cap + 1, 1, path));
         text = grown;

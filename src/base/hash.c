@@ -1,4 +1,4 @@
-/* hash - XXH3: 64 bits for tables in memory, 128 for names of what a configuration made. */
+/* hash - XXH3: 64 bits for tables in memory, 128 to identify generated data. */
 #include <string.h>
 
 #define XXH_STATIC_LINKING_ONLY // the size of XXH3_state_t, so that its memory is ours to count
@@ -12,7 +12,7 @@ uint64_t sl_hash(const void *bytes, size_t n, uint64_t seed) {
 
 struct sl_hasher {
     XXH3_state_t state;
-    void *block; // what sl_malloc gave; the state inside it is 64-byte aligned, as XXH3 demands
+    void *block; // from sl_malloc; the state inside it is 64-byte aligned, as XXH3 requires
 };
 
 sl_status sl_hasher_new(sl_hasher **out) {

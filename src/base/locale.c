@@ -1,16 +1,15 @@
 /* locale - numbers, letters and messages as in the C locale, whatever the host program has set.
  *
- * setlocale(LC_ALL, "de_DE.UTF-8") in the program that has loaded us makes strtod("0.5") 0 and
- * "%g" print 0,5; in Turkish "INF" is no longer "inf" in capitals; messages of the system come
- * translated. So this file alone calls what depends on the locale, and tests/locale holds every
- * other one to that.
+ * setlocale(LC_ALL, "de_DE.UTF-8") in the host program makes strtod("0.5") 0 and "%g" print 0,5; in
+ * Turkish "INF" is no longer "inf" in capitals; messages of the system are translated. So this file
+ * alone calls functions that depend on the locale, and tests/locale checks that.
  *
  * There are two ways to be independent of the host. Reading and messages take the C locale as an
  * argument. Formatting has no such variant in C, so the thread works in the C locale for that one
  * call: uselocale changes the calling thread alone, and costs 8 ns each way where "%d" takes 150.
  *
  * One locale serves all threads. newlocale takes no memory for it and cannot fail: in glibc and
- * musl the C locale is a constant, which base.locale holds them to. */
+ * musl the C locale is a constant, which the test base.locale checks. */
 #include <dlfcn.h>
 #include <locale.h>
 #include <pthread.h>

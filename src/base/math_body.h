@@ -1,10 +1,10 @@
 /* exp, sin, cos and log on vectors of WD doubles, and with math_composed.h the functions made of
  * them, for one instruction set.
  *
- * The rules that make the bits the same everywhere: only + - * / and square roots of doubles, integer
- * operations on their bits, and selection by mask; the order is spelled out; nothing is fused (the build says
- * -ffp-contract=off) and nothing is taken from libm. Rounding is to nearest, the state in which
- * every program starts. Every NaN that comes out is the same NaN. */
+ * The rules that make the bits the same everywhere: only + - * / and square roots of doubles,
+ * integer operations on their bits, and selection by mask; the order is spelled out; nothing is
+ * fused (the build says -ffp-contract=off) and nothing is taken from libm. Rounding is to nearest,
+ * the state in which every program starts. Every NaN that comes out is the same NaN. */
 #include <math.h> // INFINITY
 #include <string.h>
 
@@ -134,9 +134,9 @@ SL_INLINE dvec turned(dvec sine, dvec cosine, ulvec quadrant, ulvec finite) {
     return d_choose(finite, (dvec)((ulvec)v ^ ((quadrant & 2) << 62)), (dvec)u_set(NAN_BITS));
 }
 
-/* Sine and cosine of r + y, where x = quadrant pi/2 + (r + y). Four pieces of pi/2 leave r + y right
- * to 2^-70 of itself, also for the double closest to a multiple of pi/2; lanes with |x| >= 2^20 go
- * through sl_math__reduce. */
+/* Sine and cosine of r + y, where x = quadrant pi/2 + (r + y). Four pieces of pi/2 leave r + y
+ * right to 2^-70 of itself, also for the double closest to a multiple of pi/2; lanes with |x| >=
+ * 2^20 go through sl_math__reduce. */
 SL_INLINE void wave_lanes(dvec *sine, dvec *cosine, ulvec *quadrants, ulvec *finites, dvec x) {
     dvec rounded = x * HALF_PI_INVERSE + ROUNDER;
     dvec n = rounded - ROUNDER;

@@ -1,9 +1,9 @@
 /* tan, the hyperbolic functions and the inverses of sin, cos and tan, on vectors of WD
  * doubles; a part of math_body.h, whose rules and helpers it uses.
  *
- * Each is a short formula around exp, sin and cos or a polynomial, without a low part carried along:
- * two or three roundings more than those, hence errors up to 2.5 ulp. Odd functions are computed
- * of |x| and get the sign back, so that f(-x) = -f(x) to the bit. The square root is the
+ * Each is a short formula around exp, sin and cos or a polynomial, without a low part carried
+ * along: two or three roundings more than those, hence errors up to 2.5 ulp. Odd functions are
+ * computed of |x| and get the sign back, so that f(-x) = -f(x) to the bit. The square root is the
  * machine's, which IEEE 754 rounds correctly. */
 
 SL_INLINE dvec with_sign_of(dvec size_of, dvec x) {

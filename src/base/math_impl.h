@@ -1,4 +1,4 @@
-/* math - what the files of the elementary functions share. Method and errors: docs/math/elementary.md.
+/* math - shared by the files of the elementary functions. Method, errors: docs/math/elementary.md.
  *
  *     math_body.h          the functions, written once in the vectors of vector.h
  *     math_composed.h      those made of the others: tan, sinh, asin, ...

@@ -6,14 +6,14 @@
 
 #include "base/base.h"
 
-static _Atomic int64_t blocks; // given out and not yet given back
-static _Atomic int64_t calls;  // allocations asked for
+static _Atomic int64_t blocks; // allocated and not freed
+static _Atomic int64_t calls;  // allocations requested
 static _Atomic int64_t bytes_now, bytes_peak;
 static _Atomic int64_t fail_at; // the number of the call that fails; 0: none
 static atomic_bool fail_on;     // and all calls after it
 
-/* Counts the call and says whether the test wants it to fail. The failing call is named by its
- * absolute number, so two threads that allocate at once cannot both take, or both miss, it. */
+/* Counts the call; true if a test requested that it fails. The failing call is given by its
+ * absolute number, so of two threads that allocate at once exactly one fails. */
 static bool refused(void) {
     int64_t call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
     int64_t at = atomic_load_explicit(&fail_at, memory_order_relaxed);

@@ -1,15 +1,13 @@
-/* stack - is there enough of it to begin?
+/* stack - checks that the calling thread has enough of it.
  *
  * Measured with painted stacks: commands take up to 60 kB, the libraries that multiply included;
  * 400 nested brackets, the most that the parser takes, 200 kB; JSON nested as deep as jansson
- * allows 160 kB. A thread with less would end in a fault somewhere inside, and take the host
- * program with it.
+ * allows 160 kB. With less, a fault inside would end the host program.
  *
- * Where a stack ends is asked once per thread. For the first thread of a process the C library
- * would read it from /proc, which takes more stack than there may be; the kernel lets that stack
+ * The bounds of a stack are read once per thread. For the first thread of a process the C library
+ * would read them from /proc, which may need more stack than there is; the kernel lets that stack
  * grow until the limit, counted from its end, and the end holds the name of the program. A caller
- * that runs on a stack of its own making (a coroutine) is outside of these bounds, and is believed.
- */
+ * that runs on a stack it allocated (a coroutine) is outside of these bounds, and passes. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -21,12 +19,12 @@
 enum { TEXT_BYTES = 32 << 10 }; // printf takes a good part of it, under a sanitizer more
 
 typedef struct bounds {
-    bool asked;
+    bool known;
     uintptr_t low, high; // the stack is [low, high); both 0: unknown
 } bounds;
 
-static bounds ask_first(void) {
-    bounds b = { .asked = true };
+static bounds read_first_bounds(void) {
+    bounds b = { .known = true };
     struct rlimit limit;
     const char *name = (const char *)getauxval(AT_EXECFN);
     const uintptr_t page = getauxval(AT_PAGESZ);
@@ -38,9 +36,9 @@ static bounds ask_first(void) {
     return b;
 }
 
-static bounds ask(void) {
-    if (gettid() == getpid()) return ask_first();
-    bounds b = { .asked = true };
+static bounds read_bounds(void) {
+    if (gettid() == getpid()) return read_first_bounds();
+    bounds b = { .known = true };
     pthread_attr_t a;
     void *address;
     size_t size, guard;
@@ -56,7 +54,7 @@ static bounds ask(void) {
 
 sl_status sl_stack_check(void) {
     static _Thread_local bounds own;
-    if (!own.asked) own = ask();
+    if (!own.known) own = read_bounds();
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (here < own.low || here >= own.high || here - own.low >= SL_STACK_BYTES) return SL_OK;
 #define REMEDY "raise the limit (ulimit -s 8192), or start the thread with a larger stack"

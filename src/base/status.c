@@ -1,4 +1,4 @@
-/* status - the texts of sl_status and the one line of explanation each thread keeps. */
+/* status - the texts of sl_status and the error message of each thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* string - growing text, edit distance, numbers for people. */
+/* string - growing text, edit distance, UTF-8, numbers with grouped digits. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ void sl_str_add(sl_str *s, const char *text) {
         const char *at = text;
         while (*at && len + 1 < s->cap) s->text[len++] = *at++;
         if (!*at) s->len = len;
-        s->text[s->len] = '\0'; // what did not fit is not there
+        s->text[s->len] = '\0'; // a text that did not fit is removed again
         if (!*at) return;
     }
     sl_str_add_bytes(s, text, strlen(text));
@@ -142,7 +142,7 @@ int32_t sl_utf8_read(const char *text, size_t n, int *used) {
 }
 
 const char *sl_group_digits(char buffer[32], int64_t n) {
-    uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n; // INT64_MIN has no positive twin
+    uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n; // -INT64_MIN does not fit int64_t
     char digits[24];
     int len = sl_snprintf(digits, sizeof digits, "%" PRIu64, u);
     char *w = buffer;

@@ -1,4 +1,4 @@
-/* Inside base/ only: what temporary files are called. */
+/* Inside base/ only: names of temporary files. */
 #ifndef SL_TEMPORARY_H
 #define SL_TEMPORARY_H
 

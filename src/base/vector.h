@@ -14,12 +14,12 @@
  *     unit iunit uunit    UNIT floats: half of the widest vector at most, 4 or 8
  *     vec4                4 floats
  *
- * These are the vector types of GCC and clang: + - * / & | ^ << >> work on them, also with a scalar on
- * one side, and a comparison gives a mask of integers, all bits set where it holds. Functions below
- * begin with v_ for floats, d_ for doubles, u_ for integers, unit_ for units.
+ * These are the vector types of GCC and clang: + - * / & | ^ << >> work on them, also with a scalar
+ * on one side, and a comparison gives a mask of integers, all bits set where it holds. Functions
+ * below begin with v_ for floats, d_ for doubles, u_ for integers, unit_ for units.
  *
- * Only this file has instructions of a CPU, each beside the same in plain vectors for all other CPUs. The
- * bits are the same either way. Nothing here needs alignment. */
+ * Only this file has instructions of a CPU, each beside the same in plain vectors for all other
+ * CPUs. The bits are the same either way. Nothing here needs alignment. */
 #ifndef SL_VECTOR_H
 #define SL_VECTOR_H
 
@@ -44,8 +44,8 @@
 #endif
 
 #define SL_INLINE static inline __attribute__((always_inline, unused))
-/* Before loops over registers, whose arrays must not go to memory. clang unrolls them by itself, and
- * when told to does it too late. */
+/* Before loops over registers, whose arrays must not go to memory. clang unrolls them by itself,
+ * and when told to does it too late. */
 #ifdef __clang__
 #define SL_UNROLL
 #else
@@ -139,7 +139,8 @@ SL_INLINE dvec d_choose(ulvec mask, dvec a, dvec b) {
     return (dvec)((mask & (ulvec)a) | (~mask & (ulvec)b));
 }
 
-/* a b + c: fused in files that are compiled for it (those of the neural half), else rounded twice. */
+/* a b + c: fused in files that are compiled for it (those of the neural half), else rounded
+ * twice. */
 #if defined(__FMA__)
 SL_INLINE vec v_fma(vec a, vec b, vec c) { return SL_X86(fmadd_ps)(a, b, c); }
 SL_INLINE dvec d_fma(dvec a, dvec b, dvec c) { return SL_X86(fmadd_pd)(a, b, c); }
@@ -170,8 +171,8 @@ SL_INLINE dvec d_sqrt(dvec a) {
 #endif
 }
 
-/* a where the bits from bits[bit] on say so, else 0; bit: a multiple of W. Reads the bytes that hold
- * the first n bits. */
+/* a where the bits from bits[bit] on say so, else 0; bit: a multiple of W. Reads the bytes that
+ * hold the first n bits. */
 SL_INLINE vec v_keep(vec a, const uint8_t *bits, size_t bit, int n) {
 #if SL_VECTOR_BYTES == 64
     unsigned word = bits[bit / 8];
@@ -223,7 +224,8 @@ SL_INLINE ulvec u_mul_low(ulvec a, ulvec b) {
 /* The lower 32 bits of a, and above them those of b. */
 SL_INLINE ulvec u_join(ulvec a, ulvec b) { return (a & 0xffffffff) | b << 32; }
 
-/* bits[i], i < WD: which of the eight 16-bit numbers in low[i] and high[i] are not below t, 1 <= t. */
+/* bits[i], i < WD: which of the eight 16-bit numbers in low[i] and high[i] are not below t, 1 <=
+ * t. */
 SL_INLINE void u_not_below(uint8_t *bits, ulvec low, ulvec high, uint16_t t) {
 #if SL_VECTOR_BYTES == 64
     const __m512i least = _mm512_set1_epi16((int16_t)t);

@@ -1,17 +1,17 @@
 /* commands - one verb of the program per file: its options, what it runs, what it prints.
  *
- * A verb <name>.c has a struct of options, a table that describes them (base/option.c) and a function
- * that does the work. From the table come parsing, ranges, defaults, --help, completion, man pages and
- * the configuration that every result records. command.c reads options, frames the result and passes
- * output on; event.c calls the caller's callback; options.c turns JSON into fields and back; files.c
- * refuses outputs that are inputs. Files of a verb begin with its name (pairs_export.c); what it prints
- * is rendered by src/report.
+ * A verb <name>.c has a struct of options, a table that describes them (base/option.c) and a
+ * function that does the work. From the table come parsing, ranges, defaults, --help, completion,
+ * man pages and the configuration that every result records. command.c reads options, frames the
+ * result and passes output on; event.c calls the caller's callback; options.c turns JSON into
+ * fields and back; files.c refuses outputs that are inputs. Files of a verb begin with its name
+ * (pairs_export.c); what it prints is rendered by src/report.
  *
  * This header has what src/api builds on: events, options of a typed call, sets from the cache,
  * discovery with progress, and the dispatch of commands. The rest is commands_impl.h.
  *
- * Threads: a call works in the calling thread, which alone runs the callback; loops use a pool of its
- * own. Nothing is shared between calls but the tables of options, which are made once. */
+ * Threads: a call works in the calling thread, which alone runs the callback; loops use a pool of
+ * its own. Nothing is shared between calls but the tables of options, which are made once. */
 #ifndef SL_COMMANDS_H
 #define SL_COMMANDS_H
 
@@ -27,7 +27,7 @@
 /* A public call that is under way. */
 typedef struct sl_commands_call {
     char line[SL_FAIL_LINE]; // what sl_last_error said before it
-    bool stop;               // the callback wants no more, and the work does not know yet
+    bool stop;               // cancellation requested, not yet acted on
 } sl_commands_call;
 
 /* SL_ELIMIT: too little stack. */
@@ -38,23 +38,23 @@ SL_NODISCARD sl_status sl_commands_leave(const sl_commands_call *c, sl_status st
 
 /* ---------------------------------------------------------------- events -------------------- */
 
-/* Who hears of the work. All events of one call go to one listener, from the calling thread. */
+/* The callback of a call. It gets all events of the call, from the calling thread. */
 typedef struct sl_commands_listener {
-    symlaw_event_fn fn; // NULL: nobody
+    symlaw_event_fn fn; // NULL: no callback
     void *payload;
     double start;       // sl_clock() when the work began
     sl_commands_call *call; // that the callback is called from
 } sl_commands_listener;
 
-/* SL_ECANCEL if the listener wants no more, or, at a progress, that of another rank. */
+/* SL_ECANCEL if the callback cancels, or, at a progress event, the callback of another rank. */
 SL_NODISCARD sl_status sl_commands_send_event(const sl_commands_listener *l,
                                                symlaw_event_kind kind, const char *text,
                                                size_t length, double done, double total);
-/* A note as printf makes it. Where it is told the work cannot stop; if the listener wants that, the
- * next progress or output does. */
+/* Reports a note, formatted as by printf. A note cannot end the work: if its callback cancels, the
+ * next progress or output event returns SL_ECANCEL. */
 SL_PRINTF(2, 3) void sl_commands_note(const sl_commands_listener *l, const char *format, ...);
 
-/* An sl_par_stop_fn whose payload is a listener: asks it whether to stop. */
+/* An sl_par_stop_fn whose payload is a listener: true if its callback cancels. */
 bool sl_commands_asks_to_stop(void *listener);
 
 /* ---------------------------------------------------------------- sets of expressions ------- */
@@ -65,8 +65,8 @@ typedef enum sl_commands_need {
     SL_COMMANDS_BUILT,   // enumerated here and now: finds functions, knows what each level took
 } sl_commands_need;
 
-/* Appends the folder where sets are kept, or nothing where they are not. named: by the caller, or NULL:
- * by the environment. */
+/* Appends the folder where sets are kept, or nothing where they are not. named: by the caller, or
+ * NULL: by the environment. */
 void sl_commands_cache_folder(sl_str *s, const char *named);
 /* The universe of checked options, with progress; dir: of the cache, "" is none. */
 SL_NODISCARD sl_status sl_commands_universe_make(sl_universe **out, const sl_universe_options *o,
@@ -80,8 +80,8 @@ SL_NODISCARD sl_status sl_commands_universe(sl_universe **out, const sl_universe
 /* ---------------------------------------------------------------- options ------------------- */
 
 /* A command's options are the fields of one struct of its own. It embeds the structs of modules and
- * those below, each described by the table of its folder; the command lists the tables as parts, each
- * with its place. */
+ * those below, each described by the table of its folder; the command lists the tables as parts,
+ * each with its place. */
 typedef struct sl_commands_part {
     const sl_option_table *table; // NULL: the list ends
     size_t at;                    // offset of the table's struct in the command's
@@ -130,9 +130,9 @@ extern const sl_option_preset sl_commands_short_samples[];
 /* All options of the command, with offsets in its struct. */
 const sl_option_table *sl_commands_table(sl_commands_command *c);
 
-/* Every field := its default, or what the object `given` (NULL: none) says. by_caller[i], unless NULL,
- * := row i was in the object. Texts are borrowed from `given` and from the table. SL_EINVAL names the
- * option and what it takes. */
+/* Every field := its default, or what the object `given` (NULL: none) says. by_caller[i], unless
+ * NULL, := row i was in the object. Texts are borrowed from `given` and from the table. SL_EINVAL
+ * names the option and what it takes. */
 SL_NODISCARD sl_status sl_commands_options_read(void *options, bool *by_caller,
                                                  const sl_option_table *t, const sl_json *given);
 /* The nearest of several words, for "did you mean". Start with { word }, offer all, ask for the end
@@ -152,7 +152,7 @@ typedef sl_status (*sl_commands_work)(sl_commands_run *run, sl_str *result, bool
 
 enum { SL_COMMANDS_MAX_PARTS = 10, SL_COMMANDS_MAX_OPTIONS = 80 };
 
-/* A command, or a call with options. Its rows are made when they are first asked for: see
+/* A command, or a call with options. Its rows are made at the first use: see
  * sl_commands_table. */
 struct sl_commands_command {
     symlaw_command_info info; // n_options is made too
@@ -179,11 +179,11 @@ struct sl_commands_run {
     sl_commands_listener listener;
     sl_arena arena;     // lives as long as the call
     sl_str output;      // not handed on yet
-    sl_file *file;      // where it goes; NULL: to the listener
-    bool model_is_default; // nobody has named it
+    sl_file *file;      // where output goes; NULL: to the callback
+    bool model_is_default; // the caller has named none
     bool printed;     // the verb has printed JSON itself
-    bool stopped;     // the listener wanted no more, and gets what there is by now
-    bool costly;      // the output took work: it is the listener's where its file cannot be written
+    bool stopped;     // cancelled; the result so far is still reported
+    bool costly;      // output goes to the callback if its file cannot be written
     sl_status late;   // a failure beside the result: see sl_commands_fail_late
     char late_line[1024];
     double done, total; // of what is to be printed, for progress while a file is written
@@ -193,7 +193,7 @@ struct sl_commands_run {
 
 /* ---------------------------------------------------------------- discovery ----------------- */
 
-/* What is asked besides the options. */
+/* Inputs of a discovery besides the options. */
 typedef struct sl_commands_request {
     const sl_infer *model; // NULL: none, or one that is opened when it is needed:
     sl_status (*open)(const sl_infer **out, void *payload);
@@ -204,15 +204,16 @@ typedef struct sl_commands_request {
 } sl_commands_request;
 
 /* sl_discover_run with threads and progress. */
-SL_NODISCARD sl_status sl_commands_discover_rows(sl_discovery **out, const sl_commands_request *asked,
-                                    const sl_dataset *p, const sl_commands_run *run,
-                                    const sl_commands_look *look);
+SL_NODISCARD sl_status sl_commands_discover_rows(sl_discovery **out,
+                                                 const sl_commands_request *asked,
+                                                 const sl_dataset *p, const sl_commands_run *run,
+                                                 const sl_commands_look *look);
 /* *out := the options of discovery; those of the formulas are --ops, --max-size, --max-memory. */
-SL_NODISCARD sl_status sl_commands_discover_options(sl_discover_options *out, const sl_commands_look *look,
-                                                int64_t seed);
+SL_NODISCARD sl_status sl_commands_discover_options(sl_discover_options *out,
+                                                    const sl_commands_look *look, int64_t seed);
 
-/* Appends the path of the model that is taken where none is named (model_default.c). SL_EINVAL: there
- * is none; the message has the places and how to get one. */
+/* Appends the path of the model that is taken where none is named (model_default.c). SL_EINVAL:
+ * there is none; the message has the places and how to get one. */
 SL_NODISCARD sl_status sl_commands_model_default(sl_str *found);
 /* Adds to a failure of opening it that it was the default model. */
 SL_NODISCARD sl_status sl_commands_with_default(sl_status st);

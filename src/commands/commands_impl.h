@@ -66,8 +66,8 @@ void sl_commands__option_write(sl_str *s, const void *options, const sl_option *
 /* Adds them all as members to the object that s is in the middle of. */
 void sl_commands__options_write(sl_str *s, const void *options, const sl_option_table *t);
 
-/* SL_EINVAL if an output of the run is one of its inputs or another of its outputs, by whatever name;
- * the folder of a run that is an input stands for the files of the run. */
+/* SL_EINVAL if an output of the run is one of its inputs or another of its outputs, by whatever
+ * name; the folder of a run that is an input stands for the files of the run. */
 SL_NODISCARD sl_status sl_commands__files_check(const sl_commands_run *run);
 /* The same of one more file that the run has by other means; what: its name in the message. */
 SL_NODISCARD sl_status sl_commands__file_check(const sl_commands_run *run, const char *what,
@@ -87,15 +87,15 @@ struct sl_commands_inner {
  * of the call hands on the rest. */
 SL_NODISCARD sl_status sl_commands__output(sl_commands_run *run);
 SL_NODISCARD sl_status sl_commands__output_begin(sl_commands_run *run,
-                                                 const char *path);    // NULL: listener
+                                                 const char *path);    // NULL: callback
 SL_NODISCARD sl_status sl_commands__output_end(sl_commands_run *run); // the file appears now
-/* Something beside the result failed, such as a picture: all else is handed on, then the call fails with
- * the first of such failures, whose line is the one just stored. SL_OK is none. */
+/* Something beside the result failed, such as a picture: all else is handed on, then the call fails
+ * with the first of such failures, whose line is the one just stored. SL_OK is none. */
 void sl_commands_fail_late(sl_commands_run *run, sl_status st);
 void sl_commands__output_discard(sl_commands_run *run);
 
-/* run->options, by_caller := as of sl_commands_options_read; run->command is set. Clear it whatever the
- * answer is. */
+/* run->options, by_caller := as of sl_commands_options_read; run->command is set. Clear it whatever
+ * the answer is. */
 SL_NODISCARD sl_status sl_commands__run_options(sl_commands_run *run, const sl_json *given);
 void sl_commands__run_options_clear(sl_commands_run *run);
 /* The row of a field of run->options, which must be one, and whether the caller has given it. */
@@ -117,7 +117,8 @@ int sl_commands__threads(const sl_commands_run *run);
 SL_NODISCARD sl_status sl_commands__one_job(const void **chosen, const sl_commands_run *run,
                                        const void *const *fields, int n);
 
-/* *result_json := as of symlaw_command (sl_free it). What it prints and notes goes to the listener. */
+/* *result_json := as of symlaw_command (sl_free it). Its output and notes go to
+ * the callback of l. */
 SL_NODISCARD sl_status sl_commands__run_inner(char **result_json, sl_commands_command *c,
                                          const char *options_json, const sl_commands_listener *l,
                                          sl_commands_inner *inner);
@@ -164,16 +165,17 @@ SL_NODISCARD sl_status sl_commands__export_pairs(sl_commands_run *run, sl_pool *
                                             const sl_commands__export *x);
 
 /* hashes: of all splits that have pairs; they take as long as making a thousand pairs of each. */
-SL_NODISCARD sl_status sl_commands__identify(sl_report_identity *out, sl_pool *pool, const sl_pairs *p,
-                                        bool hashes);
-/* Appends " --points 32 ...": the options that have to be given to have the same pairs; nothing where
- * they are the defaults. */
+SL_NODISCARD sl_status sl_commands__identify(sl_report_identity *out, sl_pool *pool,
+                                             const sl_pairs *p, bool hashes);
+/* Appends " --points 32 ...": the options that have to be given to have the same pairs; nothing
+ * where they are the defaults. */
 void sl_commands__pairs_command(sl_str *s, const sl_commands_run *run);
 
 /* Checks the pairs of a file; *ok when it has some and none of them is bad. Prints at most `shown`
  * bad lines and as many notes. */
-SL_NODISCARD sl_status sl_commands__check_file(sl_commands_run *run, const char *path, int variables,
-                                          int64_t shown, sl_str *result, bool *ok);
+SL_NODISCARD sl_status sl_commands__check_file(sl_commands_run *run, const char *path,
+                                               int variables, int64_t shown, sl_str *result,
+                                               bool *ok);
 
 /* ---------------------------------------------------------------- training ------------------ */
 
@@ -189,27 +191,30 @@ typedef struct sl_commands__setup {
 sl_commands__training *sl_commands__training_of(const sl_commands_run *run);
 /* Reads and checks all that can be seen without the set. t: of run->options. Clear it whatever the
  * answer is. */
-SL_NODISCARD sl_status sl_commands__setup_read(sl_commands__setup *out, sl_commands_run *run, sl_commands__training *t);
+SL_NODISCARD sl_status sl_commands__setup_read(sl_commands__setup *out, sl_commands_run *run,
+                                               sl_commands__training *t);
 void sl_commands__setup_clear(sl_commands__setup *s);
 
 /* The configuration of a run as JSON: what its result depends on, how often it is saved, and what a
  * resumed run has that is not known here. */
 void sl_commands__run_config(sl_str *s, const sl_commands_run *run);
 /* run->kept := what the run in folder `dir` was started with; both stay NULL if there is none.
- * Options that were not told become the run's, or, where it is from before they existed, their
- * defaults of that time, which are appended to *missing and noted. SL_EINVAL names one that was told
- * otherwise. */
-SL_NODISCARD sl_status sl_commands__run_resume(sl_str *missing, sl_commands_run *run, const char *dir);
+ * Options that the caller did not give become the run's. Options newer than the run get their
+ * defaults of that time, are appended to *missing and noted. SL_EINVAL names an option that the
+ * caller gave with another value. */
+SL_NODISCARD sl_status sl_commands__run_resume(sl_str *missing, sl_commands_run *run,
+                                               const char *dir);
 /* Is this option part of a run's configuration? */
 bool sl_commands__run_keeps(const char *name);
-/* Options that a configuration lacks: appends "name" (default); notes all of them, if there are any.
- */
+/* Options that a configuration lacks: appends "name" (default); notes all of them, if there are
+ * any. */
 void sl_commands__missing_add(sl_str *s, const void *options, const sl_option *o);
-void sl_commands__missing_note(const sl_commands_listener *l, const char *missing, const char *where);
+void sl_commands__missing_note(const sl_commands_listener *l, const char *missing,
+                               const char *where);
 /* Adds to a failure that may come from it what the configuration lacks, if it lacks anything. */
 SL_NODISCARD sl_status sl_commands__with_missing(sl_status st, const char *missing);
-/* Notes what an opened model lacks and has too much: a newer checkpoint that is damaged, options that
- * its configuration does not say, members that are not known here. */
+/* Notes what an opened model lacks and has too much: a newer checkpoint that is damaged, options
+ * that its configuration does not say, members that are not known here. */
 SL_NODISCARD sl_status sl_commands__model_notes(const sl_commands_listener *l, const sl_infer *m);
 /* The configuration alone, and, unless text is NULL, as the text it is read from (sl_free it); NULL
  * if there is none. */
@@ -243,10 +248,10 @@ typedef struct sl_commands__eval_options {
 } sl_commands__eval_options;
 #define SL_COMMANDS__EVAL_SPLITS "test|valid|withheld"
 
-/* By --split, --pairs or --formulas, with the errors of --noise and --digits. A split is the one that
- * belongs to the model's training: the checkpoint says how its data were drawn. model NULL: data are
- * drawn by the defaults, and problems may have as many variables as the search takes. pairs_needed:
- * they are made for other problems too. Clear it whatever the answer is. */
+/* By --split, --pairs or --formulas, with the errors of --noise and --digits. A split is the one
+ * that belongs to the model's training: the checkpoint says how its data were drawn. model NULL:
+ * data are drawn by the defaults, and problems may have as many variables as the search takes.
+ * pairs_needed: they are made for other problems too. Clear it whatever the answer is. */
 SL_NODISCARD sl_status sl_commands__problems_open(sl_commands__problems *out, sl_commands_run *run,
                                              const sl_commands__eval_options *o,
                                              const sl_infer_info *model, bool pairs_needed);
@@ -257,7 +262,8 @@ bool sl_commands__eval_searches(const sl_commands__eval_options *o);
 bool sl_commands__eval_exhaustive(const sl_commands__eval_options *o);
 bool sl_commands__eval_needs_model(const sl_commands_run *run, const sl_commands__eval_options *o);
 /* With the search, options of discovery that were not given become those of "symlaw discover". */
-SL_NODISCARD sl_status sl_commands__eval_search_defaults(sl_commands_run *run, sl_commands__eval_options *o);
+SL_NODISCARD sl_status sl_commands__eval_search_defaults(sl_commands_run *run,
+                                                         sl_commands__eval_options *o);
 /* --budgets, which sets --timeout; without it some times for the search, and none for a model. */
 SL_NODISCARD sl_status sl_commands__eval_budgets(double out[SL_EVAL_MAX_BUDGETS], int *n,
                                             sl_commands_run *run, sl_commands__eval_options *o);
@@ -284,11 +290,12 @@ SL_NODISCARD sl_status sl_commands__bench_sample(sl_commands_run *run, sl_str *r
  * instruction sets that training uses: the sum of each thread's fastest, in as many rounds as fit
  * `seconds`, in three at least. */
 SL_NODISCARD sl_status sl_commands__gemm_rate(double *out, sl_pool *pool, int n, double seconds);
-/* Large enough for the rate to be the machine's, and so short that on a busy one some products are not
- * interrupted: a millisecond. (With 1024 a machine of load 15 shows a fourth of what it can.) */
+/* Large enough for the rate to be the machine's, and so short that on a busy one some products
+ * are not interrupted: a millisecond. (With 1024 a machine of load 15 shows a fourth of what it
+ * can.) */
 enum { SL_COMMANDS__SQUARE = 384 };
-/* SL_ELIMIT with what to do about it if the plan is past --max-memory, in 10^9 bytes, or, where that is
- * 0, past what is free. */
+/* SL_ELIMIT with what to do about it if the plan is past --max-memory, in 10^9 bytes, or, where
+ * that is 0, past what is free. */
 SL_NODISCARD sl_status sl_commands__memory_check(const sl_train_plan *p, double max_memory);
 
 /* Options of the command info. */
@@ -306,34 +313,38 @@ SL_NODISCARD sl_status sl_commands__info_model(sl_commands_run *run, const char 
                                           sl_str *result);
 SL_NODISCARD sl_status sl_commands__info_run(sl_commands_run *run, const char *dir, sl_str *result);
 /* `symlaw info` of a study's plan: what all its runs take. */
-SL_NODISCARD sl_status sl_commands__info_plan(sl_commands_run *run, const sl_commands__info_options *options,
-                                         sl_str *result);
-/* *out := the plan of a run with so many target tokens a pair; 0: measured on the pairs of the set, or the
- * paper's, with a note, where the set cannot be built. */
+SL_NODISCARD sl_status sl_commands__info_plan(sl_commands_run *run,
+                                              const sl_commands__info_options *options,
+                                              sl_str *result);
+/* *out := the plan of a run with so many target tokens a pair; 0: measured on the pairs of the set,
+ * or the paper's, with a note, where the set cannot be built. */
 SL_NODISCARD sl_status sl_commands__plan_make(sl_train_plan *out, const sl_commands_run *run,
                                          sl_commands__setup *u, double tokens);
 
 /* ---------------------------------------------------------------- models -------------------- */
 
-/* *model, the field of --model := what it is, or what the environment names, or the default: the result
- * records it. */
+/* *model, the field of --model := what it is, or what the environment names, or the default: the
+ * result records it. */
 SL_NODISCARD sl_status sl_commands__model_named(const char **model, sl_commands_run *run);
 /* Opens what the former named; a failure says if it is the default one. */
-SL_NODISCARD sl_status sl_commands__model_open(sl_infer **out, const sl_commands_run *run, const char *path);
+SL_NODISCARD sl_status sl_commands__model_open(sl_infer **out, const sl_commands_run *run,
+                                               const char *path);
 
 /* The same with the folders given: that of the program or library, NULL if it is not known, and
  * PREFIX/share. Appends the places that have none. */
 SL_NODISCARD sl_status sl_commands__model_search(sl_str *found, sl_str *looked, const char *folder,
                                             const char *data_folder);
-/* The folder of the file that holds this code; false where that cannot be told. */
+/* The folder of the file that holds this code; false where it is unknown. */
 bool sl_commands__code_folder(char folder[PATH_MAX]);
 /* ---------------------------------------------------------------- text ---------------------- */
 
 /* Reads an expression that an option gave. `what` names it in the message ("--find"); the place of
- * a mistake is also told as an excerpt. */
-SL_NODISCARD sl_status sl_commands__read_expr(const sl_node **out, sl_commands_run *run, const char *what,
-                                         const char *text, sl_format format, const sl_names *names);
+ * a mistake is also reported as an excerpt. */
+SL_NODISCARD sl_status sl_commands__read_expr(const sl_node **out, sl_commands_run *run,
+                                              const char *what, const char *text, sl_format format,
+                                              const sl_names *names);
 /* "a,b" to names in the run's arena; NULL and any number leave *out without names. */
-SL_NODISCARD sl_status sl_commands__read_names(sl_names *out, sl_commands_run *run, const char *text);
+SL_NODISCARD sl_status sl_commands__read_names(sl_names *out, sl_commands_run *run,
+                                               const char *text);
 
 #endif

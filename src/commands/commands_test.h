@@ -1,4 +1,4 @@
-/* For the tests of commands: what one tells, and what all of them must stand. */
+/* For the tests of commands: the events of one, and properties of all. */
 #ifndef SL_COMMANDS_TEST_H
 #define SL_COMMANDS_TEST_H
 
@@ -8,7 +8,7 @@
 #include "io/io_test.h"
 #include "symlaw/symlaw.h"
 
-/* What a command told. */
+/* Events of a command. */
 typedef struct event_log {
     sl_str output, excerpt, notes; // a note a line
     int events, stop_after;        // 0: never
@@ -46,7 +46,7 @@ static inline sl_json *parsed(sl_fixture *t, const char *text, size_t n) {
     return j;
 }
 
-/* The result of a call that must succeed; what it told is in h. */
+/* The result of a call that must succeed; its events are in h. */
 static inline sl_json *result_of(sl_fixture *t, event_log *h, const char *command,
                                  const char *options) {
     char *result = NULL;
@@ -59,7 +59,7 @@ static inline sl_json *result_of(sl_fixture *t, event_log *h, const char *comman
     return j;
 }
 
-/* The call with nobody looking at what it tells, for running out of memory. */
+/* The status of a call whose events are dropped, for tests that run out of memory. */
 static inline sl_status quiet_status(const char *command, const char *options) {
     event_log h = { 0 };
     char *result = NULL;
@@ -70,7 +70,7 @@ static inline sl_status quiet_status(const char *command, const char *options) {
     return st != SL_OK ? st : output;
 }
 
-/* Whenever the listener says stop, nothing is handed out and nothing leaks. */
+/* Whenever the callback cancels, nothing is handed out and nothing leaks. */
 static inline void stops_at_every_event(sl_fixture *t, const char *command, const char *options) {
     int stopped = 0;
     for (int k = 1; k < 400; k++) {

@@ -403,7 +403,7 @@ static sl_status print(sl_commands_run *run, const sl_report_discovery *f, style
     return sl_commands__output(run);
 }
 
-/* Who wants no more now gets what there is all the same, since the work is done. */
+/* A cancellation now does not drop the result, since the work is done. */
 static void ask_once_more(sl_commands_run *run) {
     static const char what[] = "printing";
     if (sl_commands_send_event(&run->listener, SYMLAW_EVENT_PROGRESS, what, strlen(what), 1, 1) !=

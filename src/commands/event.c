@@ -1,4 +1,4 @@
-/* event - what a call tells while it works. */
+/* event - progress, notes and output of a call, reported to its callback. */
 #include <string.h>
 
 #include "commands/commands_impl.h"
@@ -26,11 +26,11 @@ bool sl_commands_asks_to_stop(void *listener) {
 
 sl_status sl_commands_send_event(const sl_commands_listener *l, symlaw_event_kind kind,
                                  const char *text, size_t length, double done, double total) {
-    // while one rank works and the others wait, any of them may be the one that is asked
+    // while one rank works and the others wait, a cancellation may come from any of them
     if (kind == SYMLAW_EVENT_PROGRESS && sl_par_ranks() > 1 && sl_par_stopping())
         return sl_fail(SL_ECANCEL, "stopped on request");
     if (!l->fn) return SL_OK;
-    if (l->call->stop) { // asked for at a note
+    if (l->call->stop) { // cancelled at a note
         l->call->stop = false;
         return sl_fail(SL_ECANCEL, "stopped on request");
     }

@@ -1,15 +1,15 @@
-/* output - the bulk a command prints: in large pieces to the listener, or to a file.
+/* output - the bulk a command prints: in large pieces to the callback, or to a file.
  *
  * The file is opened before the work, so that a wrong path costs no waiting, and renamed into place
- * after it, so that nobody sees half of it. A disk that is full by then must not cost the work:
- * what took some is held until the file has it, else the listener gets it. */
+ * after it, so that it is never seen half written. A disk that is full by then must not cost the
+ * work: what took some is held until the file has it, else the callback gets it. */
 #include <string.h>
 
 #include "commands/commands_impl.h"
 
 enum { PIECE_BYTES = 1 << 16 };
 
-/* After a stop that is known already the listener's answer changes nothing. */
+/* After a cancellation the callback's return value is ignored. */
 static sl_status hand_on(sl_commands_run *run) {
     SL_TRY(sl_str_status(&run->output));
     size_t n = run->output.len;
@@ -35,7 +35,7 @@ sl_status sl_commands__output_begin(sl_commands_run *run, const char *path) {
     return sl_file_create(&run->file, path);
 }
 
-/* All of it at once to the file, or to the listener with the status of the file. */
+/* All of it at once to the file, or to the callback with the status of the file. */
 static sl_status save_or_tell(sl_commands_run *run) {
     const sl_str *s = &run->output;
     SL_TRY(sl_str_status(s));

@@ -18,7 +18,7 @@ typedef struct checker {
     sl_commands_run *run;
     const char *name; // of the file, in messages
     bool json;
-    int64_t shown; // how many problems of a kind to tell
+    int64_t shown; // most problems of a kind to report
     sl_lines *lines;
     sl_arena arena;         // of the line at hand
     sl_str text;            // LaTeX on its way to tokens
@@ -29,7 +29,7 @@ typedef struct checker {
 
 /* ---------------------------------------------------------------- telling ------------------- */
 
-/* Tells a problem of this line: the n-th of its kind. */
+/* Reports a problem of this line: the n-th of its kind. */
 static sl_status tell(checker *c, sl_str *list, int64_t n, const char *label, const char *reason) {
     if (n > c->shown) return SL_OK;
     const int64_t line = sl_io_lines_number(c->lines);
@@ -59,7 +59,7 @@ SL_PRINTF(2, 3) static sl_status tell_note(checker *c, const char *format, ...) 
 /* ---------------------------------------------------------------- one line ------------------ */
 
 /* Does the formula give y? It is over the columns that are there: sl_pairs_read sees to it. The
- * point where they differ most is told. */
+ * point where they differ most is reported. */
 static sl_status compare(checker *c, const sl_pair_given *p) {
     const int n = (int)p->data.rows;
     const double *y = p->data.y;
@@ -103,7 +103,7 @@ static sl_status check_line(checker *c, const char *line, size_t n, int variable
     sl_status st = sl_pairs_read(&p, &c->arena, line, n, variables);
     if (st == SL_ENOMEM) return st;
     if (st != SL_OK) {
-        char reason[512]; // whoever prints it may fail and overwrite the line
+        char reason[512]; // printing may fail and overwrite the line
         sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
         return tell_bad(c, reason);
     }
@@ -131,7 +131,7 @@ static sl_status check_lines(checker *c, int variables) {
         size_t n;
         sl_status st = sl_io_lines_next(&line, &n, c->lines);
         const int64_t number = sl_io_lines_number(c->lines);
-        // a signal may be the wish to stop: the listener knows
+        // a signal may be a cancellation: the callback decides
         if (st == SL_ECANCEL || number % LINES_PER_EVENT == 0)
             SL_TRY(sl_commands_send_event(&c->run->listener, SYMLAW_EVENT_PROGRESS, "reading", 7,
                                           (double)number, 0));

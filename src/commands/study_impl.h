@@ -39,8 +39,8 @@ typedef struct sl_commands__study_context {
 sl_status sl_commands__study_check(const char *verb, const char *options_json, bool whole,
                               void *payload);
 
-/* *out := the options of a run as train reads them, with this many threads; 0: one per core. Clear it
- * whatever the answer is. */
+/* *out := the options of a run as train reads them, with this many threads; 0: one per core. Clear
+ * it whatever the answer is. */
 SL_NODISCARD sl_status sl_commands__study_setup(sl_commands__setup *out, const sl_study_plan *plan,
                                            const sl_study_run *run, int64_t threads);
 /* *out := cost of a run in FLOPs, by the paper's count, before it has run. */
@@ -52,7 +52,7 @@ SL_NODISCARD sl_status sl_commands__study_flops(double *out, const sl_study_plan
 SL_NODISCARD sl_status sl_commands__study_tally(sl_report_tally *out,
                                                 const sl_commands__study_context *s,
                                                 const sl_study *study);
-/* Reports it as progress. SL_ECANCEL: the caller wants no more. */
+/* Reports it as progress. SL_ECANCEL: the caller cancelled. */
 SL_NODISCARD sl_status sl_commands__study_progress(const sl_commands__study_context *s,
                                                    const sl_report_tally *t);
 
@@ -86,8 +86,8 @@ extern const sl_commands__engine sl_commands__engine_local, sl_commands__engine_
 
 /* s->program := --program, or this program, or symlaw in PATH. */
 SL_NODISCARD sl_status sl_commands__study_program(sl_commands__study_context *s);
-/* s->workers, s->threads := what was asked for, or what is faster, measured on the plan's sizes within
- * about a second, and noted. */
+/* s->workers, s->threads := what was asked for, or what is faster, measured on the plan's sizes
+ * within about a second, and noted. */
 SL_NODISCARD sl_status sl_commands__study_choose(sl_commands__study_context *s);
 
 /* A process of ours that works: what it writes to standard error is kept. */
@@ -102,20 +102,20 @@ typedef struct sl_commands__child {
 } sl_commands__child;
 /* Starts it in a process group of its own; it is asked to stop should this process end. */
 SL_NODISCARD sl_status sl_commands__child_start(sl_commands__child *c, const char *const *argv);
-/* Asks it to stop, once: a second signal would end it without saving. Of a launcher, those that it has
- * started are asked: it would kill them a second later. */
+/* Asks it to stop, once: a second signal would end it without saving. Of a launcher, those that it
+ * has started are asked: it would kill them a second later. */
 void sl_commands__child_ask(sl_commands__child *c, int signal);
 void sl_commands__child_look(sl_commands__child *c); // without waiting: reads, and notices its end
 /* One that has not ended is asked to stop, and killed if it does not within half a minute. */
 void sl_commands__child_clear(sl_commands__child *c);
-/* Waits for n of them, reporting how far the study is; asks them to stop if the caller wants that. */
+/* Waits for n of them, reporting how far the study is; stops them if the caller cancels. */
 SL_NODISCARD sl_status sl_commands__children_wait(bool *out_of_time, sl_commands__child *c, int n,
                                              const sl_commands__study_context *s);
 
 /* ---------------------------------------------------------------- what it leaves ------------ */
 
-/* runs.csv, laws.json, the report and best.safetensors in the study's folder, from its folders; members
- * of the result, and, unless --json, lines for people. */
+/* runs.csv, laws.json, the report and best.safetensors in the study's folder, from its folders;
+ * members of the result, and, unless --json, lines for people. */
 SL_NODISCARD sl_status sl_commands__study_finish(const sl_commands__study_context *s,
                                                  sl_str *result, bool *ok);
 /* laws.json and report.html with its figures; their path is printed last. */

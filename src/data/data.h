@@ -31,14 +31,16 @@
 /* ---------------------------------------------------------------- units --------------------- */
 
 /* Exponents of m, kg, s, A, K, mol, cd in sixtieths, so that roots up to the sixth are whole; the
- * eighth is 0 and makes it 16 bytes. Angles, percent and counts have none: they are plain numbers. */
+ * eighth is 0 and makes it 16 bytes. Angles, percent and counts have none: they are plain
+ * numbers. */
 #define SL_DIMENSION_PART 60
 typedef struct sl_dimension {
     int16_t power[8];
 } sl_dimension;
 
 bool sl_data_dimension_equal(sl_dimension a, sl_dimension b);
-/* *out := a * b^(num/den). False, and *out as it was, where an exponent is no sixtieth or too large. */
+/* *out := a * b^(num/den). False, and *out as it was, where an exponent is no sixtieth or too
+ * large. */
 bool sl_data_dimension_multiply(sl_dimension *out, sl_dimension a, sl_dimension b, int num,
                                 int den);
 /* Appends the name of an SI unit, as J, or the base units, as kg m^2 s^-3; 1 for none. */
@@ -50,11 +52,11 @@ typedef struct sl_unit {
     double factor;
 } sl_unit;
 
-/* *out := the unit that `text` (n bytes, any bytes) says: names of SI and common units with prefixes,
- * numbers, products by *, ., a blank or a dot at half height, quotients by / (of what is to its left:
- * J/kg/K), powers as m^2, m**2, m2, s^-1, m^(1/2) or raised digits, parentheses. A temperature in
- * degC counts as one in K: where its zero lies is not known here. SL_EFORMAT with the position, and
- * a unit that is near. */
+/* *out := the unit that `text` (n bytes, any bytes) says: names of SI and common units with
+ * prefixes, numbers, products by *, ., a blank or a dot at half height, quotients by / (of what is
+ * to its left: J/kg/K), powers as m^2, m**2, m2, s^-1, m^(1/2) or raised digits, parentheses. A
+ * temperature in degC counts as one in K: where its zero lies is not known here. SL_EFORMAT with
+ * the position, and a unit that is near. */
 SL_NODISCARD sl_status sl_data_unit_parse(sl_unit *out, const char *text, size_t n);
 
 /* Of the columns of a data set. A column's values times its factor are in SI units. */
@@ -64,9 +66,10 @@ typedef struct sl_units {
     bool input_known[SL_DATA_MAX_INPUTS], target_known;
 } sl_units;
 
-/* Takes units out of a list such as "m=kg,v=m/s,E=J" into *out, for columns of these names (a list's
- * names may stand between quotes); what the list does not name stays as it was in *out. SL_EINVAL: no
- * such column, or one named twice; SL_EFORMAT: no unit. A failure leaves *out as it was. */
+/* Takes units out of a list such as "m=kg,v=m/s,E=J" into *out, for columns of these names (a
+ * list's names may stand between quotes); what the list does not name stays as it was in *out.
+ * SL_EINVAL: no such column, or one named twice; SL_EFORMAT: no unit. A failure leaves *out as it
+ * was. */
 SL_NODISCARD sl_status sl_data_units_parse(sl_units *out, const char *list,
                                            const char *const *names, int inputs,
                                            const char *target);
@@ -75,8 +78,8 @@ SL_NODISCARD sl_status sl_data_units_known(const sl_units **out, sl_units *units
                                            const char *const *names, int inputs,
                                            const char *target);
 
-/* Does a column's name have a unit, as "v (m/s)" or "v [m/s]"? Then *unit is it and *length the bytes
- * of the name in front. What stands in brackets and is no unit belongs to the name. */
+/* Does a column's name have a unit, as "v (m/s)" or "v [m/s]"? Then *unit is it and *length the
+ * bytes of the name in front. What stands in brackets and is no unit belongs to the name. */
 bool sl_data_unit_of_name(sl_unit *unit, size_t *length, const char *name);
 
 /* ---------------------------------------------------------------- data sets ----------------- */
@@ -170,7 +173,7 @@ typedef struct sl_table {
     int text_columns;          // that were passed over because their first cell is no number
 } sl_table;
 
-/* Told how far it is, in bytes; anything but 0 stops with SL_ECANCEL. */
+/* Progress callback, in bytes; anything but 0 stops with SL_ECANCEL. */
 typedef int (*sl_table_progress)(int64_t rows, int64_t bytes, int64_t size, void *payload);
 
 /* Without named inputs all columns of numbers but the target are taken. If those are more than
@@ -180,9 +183,9 @@ typedef int (*sl_table_progress)(int64_t rows, int64_t bytes, int64_t size, void
  * missing. A name may have a unit, as "v (m/s)" or "v [m/s]": then the column is called v, unless
  * another one is, and can be named either way.
  *
- * SL_EFORMAT: text where a number is needed, a sigma that is not above 0 or a weight that is below it,
- * with row, line and column; SL_EINVAL: no such column (near names are offered), or too few rows;
- * SL_ELIMIT: more than 1,000 columns to choose from. A failure leaves *out as it was. */
+ * SL_EFORMAT: text where a number is needed, a sigma that is not above 0 or a weight that is below
+ * it, with row, line and column; SL_EINVAL: no such column (near names are offered), or too few
+ * rows; SL_ELIMIT: more than 1,000 columns to choose from. A failure leaves *out as it was. */
 SL_NODISCARD sl_status sl_data_table_read(sl_table *out, const char *path,
                                           const sl_table_options *o, sl_table_progress progress,
                                           void *payload);

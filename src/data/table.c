@@ -163,8 +163,8 @@ static sl_status hold(reader *r) {
     return SL_OK;
 }
 
-/* The next row's cells, NULL behind the last. A signal may be the wish to stop: who listens knows.
- */
+/* The next row's cells, NULL behind the last. A signal may be a cancellation: the callback
+ * decides. */
 static sl_status next_row(const sl_cell **cells, reader *r, sl_table_progress progress,
                           void *payload) {
     for (;;) {

@@ -3,26 +3,26 @@
  *     rows -> search ------------------------------------------------+-> rank, front
  *          -> bags -> samples -> parse, canonical form, R2 -> refine -+
  *
- * Two engines fill one pool of candidates. The search (search.h) enumerates formulas; the model reads
- * bags of as many rows as it was trained on and is sampled. In SL_DISCOVER_BOTH the search comes
- * first, which takes milliseconds; if it ends with a formula that leaves no more than the noise, the
- * model is not asked, nor even loaded. Else the model's samples join, the best are refined, and the
- * search runs once more with parts of the samples as terms of low cost (search.c).
+ * Two engines fill one pool of candidates. The search (search.h) enumerates formulas; the model
+ * reads bags of as many rows as it was trained on and is sampled. In SL_DISCOVER_BOTH the search
+ * comes first, which takes milliseconds; if it ends with a formula that leaves no more than the
+ * noise, the model is neither sampled nor loaded. Else the model's samples join, the best are
+ * refined, and the search runs once more with parts of the samples as terms of low cost (search.c).
  *
- * A sample becomes a candidate: an expression whose canonical form nobody had before, with its R2 on
+ * A sample becomes a candidate: an expression whose canonical form is new, with its R2 on
  * all rows. To refine is to free the numbers of a candidate and to fit them (fit.h); constants that
  * come out close to exact numbers are rounded to them where the fit does not worsen.
  *
  * The first candidate is the one of least description length, sl_fit_describe, the project's one
- * criterion: bits of the formula and of what it leaves unexplained. R2 alone prefers whatever has more
- * constants. The others that no simpler one beats are the front. The paper's metric keeps the highest
- * R2 whatever its size (SL_RANK_R2).
+ * criterion: bits of the formula and of what it leaves unexplained. R2 alone prefers whatever has
+ * more constants. The others that no simpler one beats are the front. The paper's metric keeps the
+ * highest R2 whatever its size (SL_RANK_R2).
  *
  * Nothing is thrown away: every candidate is listed with its status (SL_CANDIDATE_STATES).
  *
- * Budgets are counts of work (`effort`: steps of the search, samples, candidates to refine, steps of a
- * fit), so the result is the same for any number of threads. A deadline or a cancel on top ends the
- * work early; the best so far is ranked and the result says that it was cut.
+ * Budgets are counts of work (`effort`: steps of the search, samples, candidates to refine, steps
+ * of a fit), so the result is the same for any number of threads. A deadline or a cancel on top
+ * ends the work early; the best so far is ranked and the result says that it was cut.
  *
  * R2 follows sl_num_r2, in double. A candidate that is not real and finite in all rows has none.
  *
@@ -36,7 +36,8 @@
 
 /* ---------------------------------------------------------------- options ------------------- */
 
-/* Samples from elsewhere than a model. They are read, scored, refined and ranked as a model's are. */
+/* Samples from elsewhere than a model. They are read, scored, refined and ranked as a model's
+ * are. */
 typedef struct sl_proposer {
     /* *out := sample `number` for data with so many inputs, in a: a function of these, the options'
      * seed and problem and `state`, from any thread. */
@@ -61,13 +62,13 @@ typedef enum sl_effort {
 
 enum { SL_SCALE_RAW, SL_SCALE_UNIT, SL_SCALE_BOTH };
 
-/* Who proposes formulas. */
+/* The engines that propose formulas. */
 enum { SL_DISCOVER_BOTH, SL_DISCOVER_EXHAUSTIVE, SL_DISCOVER_MODEL };
 
 /* Which candidate comes first: the one of least description length, or of highest R2. The two by R2
  * differ in what counts as equal and what decides then: for people R2 that differ by rounding are
- * equal and the simpler formula is the better answer, for the paper's metric only equal doubles are,
- * and the more probable one comes first. */
+ * equal and the simpler formula is the better answer, for the paper's metric only equal doubles
+ * are, and the more probable one comes first. */
 enum { SL_RANK_BITS, SL_RANK_SIMPLE, SL_RANK_R2 };
 
 /* Options, described by sl_discover_table (options.c) up to holdout. */
@@ -147,7 +148,7 @@ typedef struct sl_candidate {
     const char *method;     // of the search that found it; NULL for others
     int level;              // of that method
     int64_t number; // of its sample, its formula of the search, its kind among the baselines
-    int64_t same_as;        // DUPLICATE: place in the discovery's list of who had it first; else -1
+    int64_t same_as;        // DUPLICATE: place in the discovery's list of the first one; else -1
     int64_t times;          // samples that gave this canonical form
     const sl_token *tokens; // of a sample, as drawn; NULL for others
     int n_tokens;
@@ -218,9 +219,9 @@ typedef struct sl_discovery {
 typedef int (*sl_discover_progress)(const char *what, double done, double total,
                                     const sl_candidate *best, void *payload);
 
-/* SL_EINVAL: fewer than 2 rows, too many inputs. model may be NULL: then samples are a proposer's, or of
- * the model that the options open, or there are none. A model that takes fewer inputs than there are is
- * shown those that explain most. Free *out also after a cut. */
+/* SL_EINVAL: fewer than 2 rows, too many inputs. model may be NULL: then samples are a proposer's,
+ * or of the model that the options open, or there are none. A model that takes fewer inputs than
+ * there are is shown those that explain most. Free *out also after a cut. */
 SL_NODISCARD sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *pool,
                                        const sl_dataset *p, const sl_discover_options *o,
                                        sl_discover_progress progress, void *payload);

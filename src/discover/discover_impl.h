@@ -35,7 +35,8 @@ typedef struct sl_discover__control {
     const sl_candidate *best;
 } sl_discover__control;
 
-/* Must the work end? From any thread; report: from the calling one, which then may report progress. */
+/* Must the work end? From any thread; report: from the calling one, which then may report
+ * progress. */
 bool sl_discover__stop(sl_discover__control *c, bool report);
 
 /* ---------------------------------------------------------------- rows and bags ------------- */

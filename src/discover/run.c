@@ -64,7 +64,7 @@ static bool is_enough(sl_discover__control *c, bool report) {
 static bool stop_reporting(void *payload) { return is_enough(payload, true); }
 static bool stop_silent(void *payload) { return is_enough(payload, false); }
 
-/* In slices, so that progress can be reported: a sample does not depend on who is sampled with it.
+/* In slices, so that progress can be reported: a sample does not depend on the others.
  * A beam is one slice. */
 static sl_status sample_bag(sample_set *h, const sampling *g, const sl_discover__bag *b,
                             bool report) {
@@ -303,7 +303,7 @@ static sl_status propose(sl_discovery *d, sl_discover__pool *p, const sl_infer *
 static const double NOISE_SLACK = 1.1;
 
 /* Of a formula that is not the search's: nothing is known of the noise where there was no search
- * and nobody has told sigma. */
+ * and sigma is not given. */
 static bool is_within_noise(const sl_discovery *d, double sigma) {
     if (d->ranked == 0) return false;
     const sl_candidate *best = &d->candidate[0];

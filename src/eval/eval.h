@@ -1,9 +1,9 @@
 /* eval - how good a model is: the paper's metrics on many problems.
  *
  * A problem is a data set, mostly with the formula that made it. Of the candidates for it, the
- * model's or those of a baseline that needs no model (SL_EVAL_CANDIDATES),
- * the one with the highest R2 is kept, of equal doubles the more probable, as in the paper (the rule
- * of discover's options, SL_RANK_R2), and judged:
+ * model's or those of a baseline that needs no model (SL_EVAL_CANDIDATES), the one with the highest
+ * R2 is kept, of equal doubles the more probable, as in the paper (the rule of discover's options,
+ * SL_RANK_R2), and judged:
  *
  *     solved   it is the truth: equal canonical forms
  *     equal    it has the truth's values at fresh points, to 1e-9, but no proof
@@ -20,9 +20,9 @@
  * behind it. With a time limit per problem threads work inside one problem, one problem after the
  * other, and a judgement that was cut says so.
  *
- * Where errors were added to y (sl_eval_with_errors), the truth's constants cannot come back; there a
- * formula counts as right if it has the truth's structure: fitted again to y without errors it has
- * the truth's values at fresh points, to 1e-6 of their root mean square.
+ * Where errors were added to y (sl_eval_with_errors), the truth's constants cannot come back; there
+ * a formula counts as right if it has the truth's structure: fitted again to y without errors it
+ * has the truth's values at fresh points, to 1e-6 of their root mean square.
  *
  * Shares come with Wilson intervals at 95 %, over all judgements of one seed, and as mean and range
  * over seeds. Those about the truth are of the problems that have one; `close` is of all.
@@ -74,8 +74,8 @@ SL_NODISCARD sl_status sl_eval_from_lines(sl_eval_source *out, const char *path,
  *     name,formula,lo,hi,npoints      variables x1, x2, ..., one range for all; npoints rows
  *     name,formula,variables          "m:1:5 v:0:2": names and ranges; 200 rows
  *
- * Further columns are ignored. Formulas with more variables than asked for, or real nowhere in the
- * range, are counted in *skipped and left out. */
+ * Further columns are ignored. Formulas with more variables than asked for, or undefined in all of
+ * the range, are counted in *skipped and left out. */
 typedef struct sl_eval_formulas {
     int variables;  // most of a formula, 1 .. SL_DATA_MAX_INPUTS
     int rows;       // of each; 0: as the table says
@@ -86,9 +86,9 @@ typedef struct sl_eval_formulas {
 SL_NODISCARD sl_status sl_eval_from_formulas(sl_eval_source *out, const char *path,
                                              const sl_eval_formulas *o, int *skipped);
 
-/* *out := the same problems with errors in y: normal ones of standard deviation noise times the root
- * mean square of y, then y rounded to so many significant digits (0: not rounded). The truth, y
- * without errors (y_true) and fresh points stay. Takes *from, also when it fails. */
+/* *out := the same problems with errors in y: normal ones of standard deviation noise times the
+ * root mean square of y, then y rounded to so many significant digits (0: not rounded). The truth,
+ * y without errors (y_true) and fresh points stay. Takes *from, also when it fails. */
 SL_NODISCARD sl_status sl_eval_with_errors(sl_eval_source *out, sl_eval_source *from, double noise,
                                            int digits, uint64_t seed);
 void sl_eval_source_clear(sl_eval_source *s);
@@ -145,8 +145,8 @@ SL_NODISCARD sl_status sl_eval_compare(sl_verdict *out, sl_arena *scratch, const
 
 /* ---------------------------------------------------------------- candidates ---------------- */
 
-/* Where the candidates of a problem come from. All are judged alike, so a source is one row here and
- * one function in candidates.c, which says how sl_discover_run is called.
+/* Where the candidates of a problem come from. All are judged alike, so a source is one row here
+ * and one function in candidates.c, which says how sl_discover_run is called.
  *
  *   model    its samples
  *   blind    draws from what the model was trained on, base and constants as in a training pair: as
@@ -170,9 +170,9 @@ const char *sl_eval_candidates_text(sl_eval_candidates c);
 sl_eval_candidates sl_eval_candidates_find(const char *name); // ..._COUNT if there is none
 
 /* *out := draw `number` for a problem with so many inputs, in a: the target of a training pair of
- * `pairs` at a random place. One with more variables than that is drawn again, 64 times at most; where
- * there are fewer inputs than pairs has variables, the variables of the draw are x1, x2, ... in order.
- * The numbers depend on seed, problem and number alone. state: a sl_pairs. */
+ * `pairs` at a random place. One with more variables than that is drawn again, 64 times at most;
+ * where there are fewer inputs than pairs has variables, the variables of the draw are x1, x2, ...
+ * in order. The numbers depend on seed, problem and number alone. state: a sl_pairs. */
 SL_NODISCARD sl_status sl_eval_blind(sl_sampled *out, sl_arena *a, int inputs, uint64_t seed,
                                      uint64_t problem, int64_t number, const void *state);
 
@@ -188,7 +188,7 @@ typedef struct sl_eval_options {
     const char *identity; // what judgements depend on, as JSON: a journal of another one is refused
     sl_eval_candidates candidates;
     const sl_pairs *generator; // that BLIND draws from; NULL where it is not needed
-    /* NULL, or asked before everything that is written to the journal, by one thread at a time. Any
+    /* NULL, or called before everything that is written to the journal, by one thread at a time. Any
      * answer but SL_OK ends the evaluation with it: SL_ECANCEL where the folder is another process's */
     sl_status (*guard)(void *payload);
     void *guard_payload;
@@ -237,7 +237,7 @@ typedef struct sl_eval_summary {
     double seconds;                // of this call
 } sl_eval_summary;
 
-/* Told now and then, after each judgement of the calling thread and when all are made, from that
+/* Progress callback: after each judgement of the calling thread and when all are made, from that
  * thread; solved: part of them that are solved or equal. Anything but 0 stops with SL_ECANCEL, and
  * what was judged is in the journal. */
 typedef int (*sl_eval_progress)(int64_t done, int64_t total, double solved, void *payload);

@@ -96,10 +96,10 @@ void sl_eval__budgets_fill(sl_eval_summary *out, const sl_judgement *j,
 
 /* ---------------------------------------------------------------- candidates ---------------- */
 
-/* How sl_discover_run is called for a source of candidates. `o` may point to `proposer`: a call stays
- * where it was made. */
+/* How sl_discover_run is called for a source of candidates. `o` may point to `proposer`: a call
+ * stays where it was made. */
 typedef struct sl_eval__call {
-    const sl_infer *model; // NULL: it is not asked
+    const sl_infer *model; // NULL: not used
     sl_discover_options o;
     sl_proposer proposer;
 } sl_eval__call;
@@ -107,7 +107,7 @@ void sl_eval__call_make(sl_eval__call *out, const sl_infer *model, const sl_eval
 
 /* ---------------------------------------------------------------- judging ------------------- */
 
-/* sl_eval_judge, with or without the loss. `stop` is asked now and then, from the calling thread:
+/* sl_eval_judge, with or without the loss. `stop` is polled, from the calling thread:
  * true ends with SL_ECANCEL; NULL: never. */
 typedef bool (*sl_eval__stop)(void *payload);
 SL_NODISCARD sl_status sl_eval__judge(sl_judgement *out, sl_arena *a, const sl_infer *model,
@@ -126,7 +126,7 @@ typedef struct sl_eval__journal {
     sl_str line;
 } sl_eval__journal;
 
-/* Told of every judgement that the journal has; texts are borrowed. */
+/* Called with every judgement in the journal; texts are borrowed. */
 typedef sl_status (*sl_eval__kept)(const sl_judgement *j, const char *id, void *payload);
 
 /* Opens the journal at `path` for more judgements, begun if it is not there. Refused, and left as

@@ -1,7 +1,7 @@
 /* run - all problems, all seeds: what the journal has is taken from it, the rest is shared out.
  *
  * Two passes over the pool. The first asks every problem what the summary counts it by, and whether
- * the journal speaks of the same one. The second makes the judgements that are missing; a part is
+ * the journal has the same one. The second makes the judgements that are missing; a part is
  * one problem with one seed. With a time limit that pass is a plain loop, and the pool works inside
  * each problem: else the time would depend on what the other threads do.
  *
@@ -37,7 +37,7 @@ typedef struct evaluation {
     sl_arena *texts;
     sl_eval__journal journal;
     int64_t done, exact;
-    int64_t told; // what the listener heard last; of the caller's thread alone
+    int64_t told; // count last reported; used by the caller's thread alone
 } evaluation;
 
 /* Workers have numbers, the caller is number 0. */
@@ -94,7 +94,7 @@ static sl_status describe(int64_t begin, int64_t end, int worker, void *payload)
 
 /* ---------------------------------------------------------------- second pass --------------- */
 
-/* Asked by the caller's own thread, the listener; by others, whether it said stop. */
+/* The caller's thread runs the callback; others read whether it cancelled. */
 static bool must_stop(void *payload) {
     const slot *s = payload;
     evaluation *e = s->e;

@@ -2,7 +2,7 @@
  *
  * The encoder reads the data once. Then the decoder writes N targets token by token. Samples that
  * have written the same tokens so far stand at the same node of a tree of prefixes, and a node is
- * computed once, whoever stands there:
+ * computed once for all of them:
  *
  *     step 0      start                  128 samples, 1 row of work
  *     step 1      x_1   \sin   2         as many rows as there are distinct prefixes

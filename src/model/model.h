@@ -150,7 +150,7 @@ void sl_model_encode(float *memory, sl_work *w, const float *weights, const sl_b
 
 /* ---------------------------------------------------------------- decoding ------------------ */
 
-/* The decoder one token at a time, for who writes targets instead of reading them. Prefixes of
+/* The decoder one token at a time, for callers that generate targets. Prefixes of
  * targets form a tree; a node is one token behind its parent's, and keeps its keys and values in
  * every layer, so that a step computes one row per node and attends along the way to the root.
  *
@@ -177,8 +177,8 @@ void sl_model_prefixes_begin(sl_prefixes *p, const float *memory, int points);
 /* *node := a new one for token `id` behind `parent`; -1: at the start. Its depth must stay below
  * SL_MODEL_MAX_TOKENS. */
 SL_NODISCARD sl_status sl_model_prefixes_add(int *node, sl_prefixes *p, int parent, int id);
-/* Nobody goes on from this node: it may be used again, and so may those above it that nobody else
- * stands behind. A node with others behind it goes with the last of them. */
+/* This node gets no more children: it is freed, and so are its ancestors that have no other
+ * children. A node that has children is freed with the last of them. */
 void sl_model_prefixes_drop(sl_prefixes *p, int node);
 int sl_model_prefixes_alive(const sl_prefixes *p); // nodes that are in use
 /* logits (n, vocabulary) of what comes behind each of n nodes, whose parents have been run before.

@@ -1,4 +1,4 @@
-/* The pass, for one type of number. Defined by who includes it:
+/* The pass, for one type of number. Defined by the including file:
  *
  *     REAL      float or double
  *     NN(f)     the kernel f for it

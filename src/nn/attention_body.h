@@ -143,7 +143,7 @@ typedef enum cut { CUT_NONE, CUT_N_ABOVE, CUT_K_ABOVE, CUT_K_BELOW } cut;
 
 /* C (M,N) = A B, or added to it. B in panels of depth B_depth >= K; N is a multiple of 8.
  *
- *     CUT_N_ABOVE   C[m][n] is wanted for n <= m + diagonal only
+ *     CUT_N_ABOVE   C[m][n] is needed for n <= m + diagonal only
  *     CUT_K_ABOVE   A(m,k) is 0 for k > m + diagonal
  *     CUT_K_BELOW   A(m,k) is 0 for k < m + diagonal */
 static void product(float *C, int ldc, factor A, const float *B, int B_depth, int M, int N, int K,

@@ -1,7 +1,7 @@
 /* Dropout's bits from Philox counters: one text for all instruction sets.
  *
  * A block of Philox has eight halves of words, so it is one byte of bits, and block lo + i is byte
- * i. Vectors hold a word in 64 bits per counter, where the multiplication wants it (as in
+ * i. Vectors hold a word in 64 bits per counter, as the multiplication needs it (as in
  * base/philox.avx2.c); the upper halves are not looked at. Only the lowest word of the counter
  * differs between blocks, so half of the first two rounds is the same for all of them, and is done
  * once, in scalars. Four vectors are in work at a time: a round is a chain (0.44 ns

@@ -266,7 +266,7 @@ static sl_status take_buffers(int threads) {
 }
 
 /* Each thread is counted at its first product and until it ends, so there is a buffer for every
- * thread, also for threads that nobody announced by sl_nn_prepare. */
+ * thread, also for threads that were not announced by sl_nn_prepare. */
 static pthread_key_t counted;
 static pthread_once_t counted_once = PTHREAD_ONCE_INIT;
 

@@ -18,8 +18,8 @@
  * is used where the CPU has it.
  *
  * Which library multiplies is a fixed rule of instruction set, transposition and shape (gemm.c),
- * from measurements in docs/performance.md. Elementwise work is fused into few passes over memory: adding the bias
- * belongs to whoever reads the product next.
+ * from measurements in docs/performance.md. Elementwise work is fused into few passes over memory:
+ * the kernel that reads a product adds its bias.
  *
  * Dropout: bits are made ahead by sl_nn_keep_bits from Philox counters, so a mask is a function of
  * (key, counter) and every kernel and twin sees the same one. */

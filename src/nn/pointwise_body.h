@@ -140,7 +140,7 @@ static void residual_norm_fwd(float *xo, float *h, float *stat, const float *x, 
 }
 
 typedef struct back {
-    bool norm, branch, drop, bias; // branch: dy is wanted
+    bool norm, branch, drop, bias; // branch: dy is computed
     float *dx, *dy, *db, *dgain, *doffset;
     const float *dh, *xo, *gain, *stat;
     const uint8_t *keep;

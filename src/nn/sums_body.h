@@ -1,6 +1,6 @@
-/* Sums of gradient blocks: one text for all instruction sets. Memory is what they cost: each block is read
- * once, up to eight side by side into registers. More are summed in runs so short that the partial
- * sums stay in the first cache. */
+/* Sums of gradient blocks: one text for all instruction sets. They are bound by memory: each block
+ * is read once, up to eight side by side into registers. More are summed in runs so short
+ * that the partial sums stay in the first cache. */
 #include "base/vector.h"
 #include "nn/pointwise_impl.h"
 

@@ -53,8 +53,8 @@ SL_NODISCARD sl_status sl_optim_options_check(const sl_optim_options *o);
 
 /* ---------------------------------------------------------------- schedule ------------------ */
 
-/* The learning rate of step 0 .. steps-1: (s+1)/w of the peak while s < w = warmup steps, then a cosine
- * from the peak to lr_final times the peak. */
+/* The learning rate of step 0 .. steps-1: (s+1)/w of the peak while s < w = warmup steps, then a
+ * cosine from the peak to lr_final times the peak. */
 double sl_optim_lr(const sl_optim_options *o, int64_t step, int64_t steps);
 int64_t sl_optim_warmup_steps(const sl_optim_options *o, int64_t steps);
 /* S: as given, or by the rule. */
@@ -109,13 +109,14 @@ int64_t sl_optim_bytes(const sl_tensor *tensors, int n_tensor, int rank, int ran
 /* begin[0 .. ranks]: where each rank's numbers begin in the block; the last is the block's end. */
 void sl_optim_shares(int64_t *begin, const sl_tensor *tensors, int n_tensor, int ranks);
 
-/* grad := the sum of n blocks by halves (sl_nn_sum_tree), piece by piece, and its sums of squares are kept
- * for the step. n: a power of two up to SL_NN_MAX_BLOCKS. share: of the owned pieces alone, and block[i]
- * holds begin .. end only; otherwise of all. A block may lie in grad, where its numbers belong. */
+/* grad := the sum of n blocks by halves (sl_nn_sum_tree), piece by piece, and its sums of squares
+ * are kept for the step. n: a power of two up to SL_NN_MAX_BLOCKS. share: of the owned pieces
+ * alone, and block[i] holds begin .. end only; otherwise of all. A block may lie in grad, where its
+ * numbers belong. */
 SL_NODISCARD sl_status sl_optim_sum(float *grad, sl_optim *s, sl_pool *pool,
                                     const float *const *block, int n, bool share);
 
-/* What a step tells. */
+/* What a step reports. */
 typedef struct sl_optim_report {
     double lr, grad_norm;
     bool clipped;

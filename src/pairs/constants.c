@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------- sites --------------------- */
 
-/* -max .. max without 0, and without 1 if so wanted; each alike. */
+/* -max .. max without 0, and without 1 if without_one; each alike. */
 static int draw_constant(sl_rng *rng, int max, bool without_one) {
     int v = (int)sl_rng_below(rng, (uint32_t)(2 * max - without_one)) - max;
     if (v >= 0) v++;                // past 0

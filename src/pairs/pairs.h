@@ -222,7 +222,7 @@ int sl_pairs_stats_failed(const sl_pairs_stats *stats); // checks that are not g
 /* All checks are good, and no pair is in two splits. */
 bool sl_pairs_stats_good(const sl_pairs_stats *stats);
 
-/* Told how far it is; anything but 0 stops with SL_ECANCEL. */
+/* Called with progress; anything but 0 stops with SL_ECANCEL. */
 typedef int (*sl_pairs_progress)(const char *what, double done, double total, void *payload);
 
 /* Figures of the first n training pairs, and whether a pair of another split comes among the first

@@ -81,7 +81,7 @@ uint64_t sl_pairs__skeleton_hash(const sl_node *e);
 void sl_pairs__mixture(sl_mixture *m, sl_rng *rng, sl_rng *counts, const sl_pairs_options *o,
                        int variables);
 
-/* One draw of o->points points, whitened if so wanted: x[v][i]. */
+/* One draw of o->points points, whitened if the options say so: x[v][i]. */
 SL_NODISCARD sl_status sl_pairs__draw(double *const *x, sl_arena *scratch, sl_rng *rng,
                                       const sl_mixture *m, const sl_pairs_options *o,
                                       int variables);

@@ -122,7 +122,7 @@ static sl_status read_object(sl_pair_given *g, sl_arena *a, const sl_json *j, in
     SL_TRY(read_y(&g->data, a, sl_io_json_get(j, "y")));
     SL_TRY(read_x(&g->data, a, sl_io_json_get(j, "x"), variables));
     const sl_json *id = sl_io_json_get(j, "id"), *expr = sl_io_json_get(j, "expr");
-    // who has none may say so by null
+    // null counts as absent
     if (id && sl_io_json_kind_of(id) != SL_JSON_NULL) SL_TRY(read_id(g, a, id));
     if (expr && sl_io_json_kind_of(expr) != SL_JSON_NULL) SL_TRY(read_expr(g, a, expr));
     return SL_OK;

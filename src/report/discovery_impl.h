@@ -4,7 +4,8 @@
 
 #include "report/report_impl.h"
 
-/* Has it a formula that can be written? Not with a constant that overflowed, which is never real. */
+/* Has it a formula that can be written? Not with a constant that overflowed, which is never real.
+ */
 bool sl_report__can_print(const sl_candidate *c);
 /* Appends variable v as formulas spell it: in backticks where its name is no word. */
 SL_NODISCARD sl_status sl_report__add_variable(sl_str *s, int v, const sl_names *names);

@@ -11,12 +11,13 @@
  *
  * JSON functions append members to an open object, in full precision; their shapes are in
  * docs/formats.md. Text is rounded to what the data can tell. A result, and not the options of a
- * command, decides what is written; nothing here prints, and only the functions with an sl_file or a
- * folder write files. Text functions of HTML escape any bytes, but for `*_mathml`, which is markup.
+ * command, decides what is written; nothing here prints, and only the functions with an sl_file or
+ * a folder write files. Text functions of HTML escape any bytes, but for `*_mathml`, which is
+ * markup.
  *
- * The page of a study or of a table of runs is one HTML file that needs nothing else: no network, no
- * fonts, a few lines of script that sort tables. It reads in light and dark, on a telephone and on
- * paper.
+ * The page of a study or of a table of runs is one HTML file that needs nothing else: no network,
+ * no fonts, a few lines of script that sort tables. It reads in light and dark, on a telephone and
+ * on paper.
  *
  *     sl_report_input in = { .title = "micro", .laws = &laws };
  *     sl_report_html(&page, &in);                  the page
@@ -54,8 +55,8 @@
 SL_PRINTF(3, 4) void sl_report_line(sl_str *s, const char *name, const char *format, ...);
 /* 75 -> "1 min 15 s" */
 const char *sl_report_duration(char buffer[32], double seconds);
-/* rate / peak, FLOP/s as executed over those of products of matrices alone; NaN where it is above 1:
- * then the machine was busy with something else while the peak was measured. */
+/* rate / peak, FLOP/s as executed over those of products of matrices alone; NaN where it is above
+ * 1: then the machine was busy with something else while the peak was measured. */
 double sl_report_peak_share(double rate, double peak);
 /* Members: which model, from where. */
 void sl_report_model_json(sl_str *s, const sl_infer *m);
@@ -82,8 +83,8 @@ typedef struct sl_report_discovery {
 /* The best formula with its figures, the front or every candidate, what was done; rounded. */
 SL_NODISCARD sl_status sl_report_discovery_table(sl_str *s, const sl_report_discovery *r);
 SL_NODISCARD sl_status sl_report_discovery_json(sl_str *s, const sl_report_discovery *r);
-/* The part of it that is about formulas: candidates 0 .. top - 1, the front, counts. units NULL: not
- * known. */
+/* The part of it that is about formulas: candidates 0 .. top - 1, the front, counts. units NULL:
+ * not known. */
 SL_NODISCARD sl_status sl_report_candidates_json(sl_str *s, const sl_discovery *d,
                                                  const sl_names *names, const sl_units *units,
                                                  int64_t top);
@@ -96,11 +97,11 @@ SL_NODISCARD sl_status sl_report_discovery_paste(sl_str *s, const sl_report_disc
 typedef void (*sl_report_message)(void *payload, const char *name, const char *sentence);
 void sl_report_discovery_notes(const sl_report_discovery *f, sl_report_message message,
                                void *payload);
-/* A picture of data, formula and residuals: an <svg>, or with html a page around it that also has the
- * formula (MathML), its figures and the table of the next `top` ones. One input: y over it with the
- * curve, residuals below. More: y over the formula's value, and residuals over each input (and, for
- * two, over the formula's value). No candidate that has an R2: y over each input. Of very many rows as
- * many are drawn as can be told apart. */
+/* A picture of data, formula and residuals: an <svg>, or with html a page around it that also has
+ * the formula (MathML), its figures and the table of the next `top` ones. One input: y over it with
+ * the curve, residuals below. More: y over the formula's value, and residuals over each input (and,
+ * for two, over the formula's value). No candidate that has an R2: y over each input. Of very many
+ * rows as many are drawn as can be told apart. */
 SL_NODISCARD sl_status sl_report_discovery_picture(sl_str *s, const sl_report_discovery *r,
                                                    bool html);
 
@@ -121,8 +122,8 @@ typedef struct sl_report_evaluation {
 } sl_report_evaluation;
 void sl_report_evaluation_table(sl_str *s, const sl_report_evaluation *r);
 void sl_report_evaluation_json(sl_str *s, const sl_report_evaluation *r);
-/* The file gets a line for each problem, in their order: what the first seed found. Then it appears,
- * and *file is NULL. */
+/* The file gets a line for each problem, in their order: what the first seed found. Then it
+ * appears, and *file is NULL. */
 SL_NODISCARD sl_status sl_report_write_predictions(sl_file **file, const sl_report_evaluation *r);
 
 /* ---------------------------------------------------------------- expressions and pairs ----- */
@@ -135,8 +136,8 @@ void sl_report_count_json(sl_str *s, const sl_universe *u);
 SL_NODISCARD sl_status sl_report_pair(sl_str *s, sl_arena *scratch, const sl_pairs *pairs,
                                       const sl_pair *p);
 
-/* What names a configuration of pairs. hash[i] is of the first SL_REPORT_HASHED pairs of split i, or
- * "". options: those that are not the defaults, as a command line takes them. */
+/* What names a configuration of pairs. hash[i] is of the first SL_REPORT_HASHED pairs of split i,
+ * or "". options: those that are not the defaults, as a command line takes them. */
 enum { SL_REPORT_HASHED = 1000 };
 typedef struct sl_report_identity {
     const sl_pairs *pairs;
@@ -169,15 +170,15 @@ typedef struct sl_report_question {
 } sl_report_question;
 void sl_report_laws_table(sl_str *s, const sl_laws *l, const sl_report_question *q);
 void sl_report_laws_json(sl_str *s, const sl_laws *l, const sl_report_question *q);
-/* The page of a table of runs into *page, which then appears (*page NULL: none), and its figures into
- * a folder (NULL: none). file: the table's name; command: that makes the page again. */
+/* The page of a table of runs into *page, which then appears (*page NULL: none), and its figures
+ * into a folder (NULL: none). file: the table's name; command: that makes the page again. */
 SL_NODISCARD sl_status sl_report_laws_page(sl_file **page, const char *figures, const sl_laws *l,
                                            const char *file, const char *command);
 
 /* ---------------------------------------------------------------- how far a study is -------- */
 
-/* All figures of a moment. FLOPs are of training, by the paper's count; a run under way counts by its
- * share of steps. */
+/* All figures of a moment. FLOPs are of training, by the paper's count; a run under way counts by
+ * its share of steps. */
 typedef struct sl_report_tally {
     int runs, finished, failed, active; // active: claimed by a process that lives
     double flops, flops_done;
@@ -288,8 +289,8 @@ SL_NODISCARD sl_status sl_report_figures_folder(const sl_report_input *in, const
 /* Appends what was found, one sentence a line: three where the table has what they speak of. */
 SL_NODISCARD sl_status sl_report_sentences(sl_str *out, const sl_report_input *in);
 
-/* *out := all of that but the problems, from the folders of a study, in a. peak: FLOP/s of one thread of
- * this machine in products of matrices; NaN: not measured. */
+/* *out := all of that but the problems, from the folders of a study, in a. peak: FLOP/s of one
+ * thread of this machine in products of matrices; NaN: not measured. */
 SL_NODISCARD sl_status sl_report_study(sl_report_input *out, sl_arena *a, const sl_study *study,
                                        const sl_laws *laws, double peak);
 /* Adds a few problems that a model solved, and a few that it missed. judgements: the journal of its

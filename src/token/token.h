@@ -18,7 +18,7 @@
  *              sequence still exists, in as many tokens as are left
  *
  * What the grammar accepts is a form. Its value can still fail: a number beyond 64-bit rationals, or
- * an expression that is real nowhere. Those are reasons of their own, and no mask can foresee them.
+ * an expression that is undefined. Those are reasons of their own, and no mask can foresee them.
  *
  * Threads: no shared state. */
 #ifndef SL_TOKEN_H
@@ -51,7 +51,7 @@ void sl_token_vocabulary_hash(char out[33]);
 SL_NODISCARD sl_status sl_token_from_expr(sl_token *ids, int *n, int max, const sl_node *e,
                                           sl_str *scratch);
 
-/* The same from the LaTeX that sl_expr_print made, for who has it already. */
+/* The same from the LaTeX that sl_expr_print made, for callers that have it already. */
 SL_NODISCARD sl_status sl_token_from_latex(sl_token *ids, int *n, int max, const char *latex,
                                            size_t length);
 

@@ -1,4 +1,4 @@
-/* What the files of token share with each other and nobody else: the vocabulary and the grammar. */
+/* What the files of token share among themselves: the vocabulary and the grammar. */
 #ifndef SL_TOKEN_IMPL_H
 #define SL_TOKEN_IMPL_H
 

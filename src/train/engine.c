@@ -1,9 +1,9 @@
 /* engine - one step: lanes, tree, optimiser.
  *
- * Who computes what is open, what is computed is not. A lane's gradient is a function of its pairs;
- * the sum of lanes is by halves, first over the lanes of a rank, which are a subtree, then over
- * ranks; losses are added by lane. Making the next batch's pairs rides along behind the lanes, so a
- * thread that has no lane left makes pairs instead of waiting. */
+ * The assignment of work to threads is free, the result is fixed. A lane's gradient is a function
+ * of its pairs; the sum of lanes is by halves, first over the lanes of a rank, which are a subtree,
+ * then over ranks; losses are added by lane. Making the next batch's pairs rides along behind the
+ * lanes, so a thread that has no lane left makes pairs instead of waiting. */
 #include <math.h>
 #include <string.h>
 

@@ -203,7 +203,7 @@ sl_status sl_train__folder_look(sl_train__folder *f, sl_pool *pool, const sl_tra
     SL_TRY(sl_pairs_hash(f->pairs, pool, c->pairs, SL_SPLIT_TRAIN, SL_MIN(count, PAIRS_HASHED)));
     sl_token_vocabulary_hash(f->vocabulary);
     if (f->begun) SL_TRY(compare(f, c));
-    remove_temporaries(f->path); // nobody writes there now: we have the lock
+    remove_temporaries(f->path); // no other process writes there: we have the lock
     return SL_OK;
 }
 

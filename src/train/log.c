@@ -1,4 +1,4 @@
-/* log - what a run tells: one JSON object a line, by steps, the same for every way to run it.
+/* log - the log of a run: one JSON object a line, by steps, the same for every way to run it.
  *
  * Lines are flushed as they come and synced before a checkpoint is saved, so at least the lines of
  * a checkpoint's steps are there. A run that goes on from a checkpoint cuts off what stands behind

@@ -42,13 +42,13 @@ typedef struct run {
     sl_train_report latest;
 } run;
 
-/* ---------------------------------------------------------------- telling ------------------- */
+/* ---------------------------------------------------------------- progress ------------------ */
 
 static void clock_on(run *r) {
     r->tally.seconds = r->seconds_before + (sl_clock() - r->clock_begin);
 }
 
-/* The figures that are told, from the sums of the line in the making. */
+/* The reported figures, from the sums of the line in the making. */
 static void set_figures(const run *r, sl_train__tally *t) {
     const double pairs = (double)t->line_steps * r->shape.batch;
     t->loss = t->line_loss / (double)t->line_tokens;
@@ -56,7 +56,7 @@ static void set_figures(const run *r, sl_train__tally *t) {
     t->pairs_per_second = pairs / SL_MAX(t->line_seconds, 1e-9);
 }
 
-/* Rank 0: tells the caller how things stand, with a note or without. */
+/* Rank 0: calls progress, with a message or without. */
 static void tell(run *r, const char *note) {
     if (r->rank != 0 || !r->progress) return;
     sl_train__tally first = r->tally, *t = &r->tally;
@@ -114,7 +114,7 @@ static void add_step(run *r, const sl_train__outcome *o, double seconds) {
     r->latest.lr = o->optim.lr;
 }
 
-/* All ranks: are the sums due as a line? Then they become the figures that are told. */
+/* All ranks: are the sums due as a line? Then they become the reported figures. */
 static bool end_line(run *r) {
     sl_train__tally *t = &r->tally;
     if (t->line_steps < r->log_steps && r->step < r->plan.steps) return false;
@@ -406,7 +406,7 @@ static sl_status validate_due(run *r) {
     return save(r); // else the checkpoint would still have it due
 }
 
-/* Rank 0: what the step has to tell, to the log and to the caller. */
+/* Rank 0: reports the step, to the log and to the caller. */
 static sl_status report(run *r, const sl_train__outcome *o, bool line, bool valid) {
     if (line || valid || o->optim.bounds_set > 0) SL_TRY(ask_guard(r));
     if (line) SL_TRY(log_step(r));

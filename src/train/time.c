@@ -20,7 +20,7 @@ static sl_status check(const sl_train_config *c, int points, int tokens, int ste
     return SL_OK;
 }
 
-/* Rank 0: tells how far it is, outside of what is timed. */
+/* Rank 0: reports progress, outside of what is timed. */
 static sl_status tell(int step, int steps, double loss, sl_train_progress progress, void *payload) {
     if (!progress || sl_par_rank() != 0) return SL_OK;
     const sl_train_report latest = { .step = step, .steps = steps, .loss = loss };

@@ -8,9 +8,10 @@
  *     blocks      g0        g1        g2        g3
  *     sum              (g0 + g1)  +  (g2 + g3)                  always by halves
  *
- * So the sum does not depend on who computed what: threads take lanes as they come; a rank has a
- * subtree of them. Each rank then owns a share of the parameters: it receives everybody's sums for its
- * share, finishes the tree, moves its share of the weights, and all gather the weights.
+ * So the sum does not depend on which thread or rank computed what: threads take lanes as they
+ * come; a rank has a subtree of them. Each rank then owns a share of the parameters: it receives
+ * the sums of all ranks for its share, finishes the tree, moves its share of the weights, and all
+ * gather the weights.
  *
  * While lanes run, the same threads make the next batch's pairs. Randomness is counted, not drawn:
  * pairs by their number, dropout by pair and place, so a resumed run needs only weights, moments,
@@ -47,11 +48,11 @@ typedef struct sl_train_options {
 extern const sl_option_table sl_train_table;
 sl_train_options sl_train_defaults(void);
 
-/* Asked by rank 0 before everything that is written into the folder of a run. SL_ECANCEL: the folder is
- * another process's now. The run ends with it, and nothing is saved on the way out. */
+/* Asked by rank 0 before everything that is written into the folder of a run. SL_ECANCEL: the
+ * folder belongs to another process now. The run ends with it, and nothing is saved on the way out. */
 typedef sl_status (*sl_train_guard)(void *payload);
 
-/* Everything a run is determined by, and who may write. */
+/* Everything a run is determined by, and the guard of its folder. */
 typedef struct sl_train_config {
     sl_train_options train;
     sl_model_options model;
@@ -62,7 +63,7 @@ typedef struct sl_train_config {
     const char *out;          // folder of the run
     bool resume;              // with every option that the run's configuration says; what it lacks, from
                               // before that existed, has its default of that time
-    sl_train_guard guard;     // NULL: the folder's lock decides who may write
+    sl_train_guard guard;     // NULL: the folder's lock alone protects it
     void *guard_payload;
     bool *diverged;           // NULL, or := true where a number that is not finite ends the run
 } sl_train_config;
@@ -101,10 +102,10 @@ typedef struct sl_train_report {
     double loss_expression, loss_valid_expression; // nats per expression
     double lr, pairs_per_second, gflops; // GFLOP/s by the paper's count
     double seconds;           // of the whole run, earlier parts included
-    const char *note;         // NULL, or something to tell: a checkpoint saved, a bound set
+    const char *note;         // NULL, or a message: a checkpoint saved, a bound set
 } sl_train_report;
 
-/* Told after every step; anything but 0 ends the run after that step, saved, with SL_ECANCEL. A
+/* Called after every step; anything but 0 ends the run after that step, saved, with SL_ECANCEL. A
  * request to stop that a watch of any rank sees (sl_par_watch_begin) ends it sooner: the step or
  * the validation at hand is abandoned, and what was done before is saved. */
 typedef int (*sl_train_progress)(const sl_train_report *latest, void *payload);
@@ -121,10 +122,10 @@ typedef struct sl_train_result {
 
 /* Runs or resumes until the end; a run that is at its end answers at once. SL_ECANCEL: stopped on
  * request, saved. A loss, gradient, weight or moment that is not finite is SL_ELIMIT with the step,
- * and the last checkpoint stays. SL_EINVAL: the folder holds a run and `resume` is not set, or it is another run,
- * or somebody trains there. config_json is a JSON object; run.json has its members, and "run". With
- * SL_ECANCEL and whatever ends a run between steps, *out is filled too. Collective over ranks; only
- * rank 0 writes and calls progress. */
+ * and the last checkpoint stays. SL_EINVAL: the folder holds a run and `resume` is not set, or it
+ * is another run, or another process trains there. config_json is a JSON object; run.json has
+ * its members, and "run". With SL_ECANCEL and whatever ends a run between steps, *out is filled too.
+ * Collective over ranks; only rank 0 writes and calls progress. */
 SL_NODISCARD sl_status sl_train_run(sl_train_result *out, sl_pool *pool, const sl_train_config *c,
                                     sl_train_progress progress, void *payload);
 
@@ -140,7 +141,7 @@ typedef struct sl_train_timing {
 
 /* Times `steps` steps (after two that warm up) on made-up pairs of `points` points and exactly
  * `tokens` target tokens: the same step that a run takes, pairs being copied rather than computed.
- * Progress, if there is one, is told of step, steps and loss after every step, by rank 0; anything
+ * Rank 0 calls progress, unless NULL, with step, steps and loss after every step; anything
  * but 0 ends it with SL_ECANCEL. */
 SL_NODISCARD sl_status sl_train_time(sl_train_timing *out, sl_pool *pool, const sl_train_config *c,
                                      int points, int tokens, int steps, sl_train_progress progress,

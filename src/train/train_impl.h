@@ -106,7 +106,7 @@ typedef struct sl_train__engine {
     sl_dropout dropout;
     float *weights;
     float **grad;              // a block for each lane of this rank
-    float *received;           // ranks > 1: everybody's sums for our share
+    float *received;           // ranks > 1: the sums of all ranks for our share
     sl_optim *optim;
     int64_t *share, *lanes_of; // where each rank's numbers, and its lanes, begin
     double *loss;              // by lane, of all ranks
@@ -132,18 +132,19 @@ typedef struct sl_train__outcome {
     sl_optim_report optim;
 } sl_train__outcome;
 
-/* Step `step` (from 0), making the next one's pairs meanwhile if there is one. Collective. What is not
- * finite is SL_ELIMIT with out->bad, and has changed no weight; neither has a step that was abandoned
- * because a rank was asked to stop (sl_par_stopping), which is SL_ECANCEL on all of them. */
+/* Step `step` (from 0), making the next one's pairs meanwhile if there is one. Collective. A loss
+ * or gradient that is not finite is SL_ELIMIT with out->bad. A step that is abandoned because a
+ * rank was asked to stop (sl_par_stopping) is SL_ECANCEL on all ranks. Both leave the weights
+ * unchanged. */
 SL_NODISCARD sl_status sl_train__step(sl_train__outcome *out, sl_train__engine *e, int64_t step,
                                       bool more);
 
-/* Any thread, between pieces of work: is it to be abandoned? The thread that watches asks, the others
- * hear of it. */
+/* Any thread, between pieces of work: is the step to be abandoned? One thread polls and sets
+ * e->stop; the others read it. */
 bool sl_train__stopping(sl_train__engine *e);
 SL_NODISCARD sl_status sl_train__fail_stopped(void);
 
-/* A free workspace; there is one for whoever may ask. */
+/* A free workspace; there is one for every thread that runs lanes. */
 sl_train__workspace *sl_train__workspace_take(sl_train__engine *e);
 void sl_train__workspace_leave(sl_train__workspace *workspace);
 
@@ -174,7 +175,7 @@ typedef struct sl_train__tally {
     int64_t line_steps, line_tokens, line_clipped;
     double line_loss, line_grad_norm, line_seconds;
     bool valid_due; // the validation of the last step was abandoned
-    // as last told
+    // as last reported
     double loss, loss_expression, loss_valid, loss_valid_expression, pairs_per_second;
 } sl_train__tally;
 
@@ -209,8 +210,8 @@ typedef struct sl_train__folder {
     char pairs[33], vocabulary[33];
 } sl_train__folder;
 
-/* Looks whether a run can begin or go on there, changing nothing; locks it if it exists. SL_EINVAL with
- * the remedy if it cannot. */
+/* Looks whether a run can begin or go on there, changing nothing; locks it if it exists. SL_EINVAL
+ * with the remedy if it cannot. */
 SL_NODISCARD sl_status sl_train__folder_look(sl_train__folder *f, sl_pool *pool,
                                              const sl_train_config *c, int64_t steps);
 /* Makes the folder and run.json if they are missing. */

@@ -1,9 +1,9 @@
 /* cache - the set E of a configuration, kept in a file for the next time.
  *
- * The file is a memory image: a head, a bit per member that says who is withheld, and the members'
- * nodes end to end (docs/formats.md draws it). Opening is one read into one block, checks, and a
- * pointer per member into the block. A set that was built is packed into the same block before it
- * is written, so an opened set is the same thing whether there was a file or not.
+ * The file is a memory image: a head, a bit per member that says whether it is withheld, and the
+ * members' nodes end to end (docs/formats.md draws it). Opening is one read into one block, checks,
+ * and a pointer per member into the block. A set that was built is packed into the same block
+ * before it is written, so an opened set is the same thing whether there was a file or not.
  *
  * What keeps it right:
  *
@@ -16,8 +16,8 @@
  *                covers all behind the key, and the hash that names the set is computed anew. Nodes
  *                must be well-formed all the same: what reads them believes them.
  *   neighbours   A file appears by renaming, so others see the old one, the new one or none, and
- *                whoever is killed leaves at most a temporary one. The file of a key always has the
- *                same bytes; it does not matter who writes it last.
+ *                a killed process leaves at most a temporary one. The file of a key always has the
+ *                same bytes; it does not matter which process writes it last.
  *   growth       After a file was written, files unused for longest go until the limits are kept.
  */
 #include <dirent.h>
@@ -331,7 +331,7 @@ static void count_files(tally *t, DIR *d, const char *mine) {
 static void prune(const cache *c, const char *mine) {
     sl_file_sweep(c->dir, is_ours, false);
     DIR *d = opendir(c->dir);
-    if (!d) return; // the file is there, and who may not list the folder need not tidy it
+    if (!d) return; // the file is there, pruning needs the right to list the folder
     tally t;
     for (;;) {
         count_files(&t, d, mine);

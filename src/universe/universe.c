@@ -265,8 +265,8 @@ static sl_status choose_withheld(sl_universe *u) {
     return SL_OK;
 }
 
-/* Names what was built: what it was built of, then every member's bytes, then who is withheld. Size
- * and seed are in the members. */
+/* Names what was built: what it was built of, then every member's bytes, then which are withheld.
+ * Size and seed are in the members. */
 sl_status sl_universe__hash_members(const sl_universe *u, char out[33]) {
     sl_hasher *h = NULL;
     sl_str s = { 0 };

@@ -50,7 +50,7 @@ typedef struct sl_universe_options {
 #define SL_UNIVERSE_ALL_OPS SL_EXPR_FIRST_OPERATORS
 #define SL_UNIVERSE_OPTIONS_INIT { 3, 2, SL_UNIVERSE_ALL_OPS, 100000, 0, 0.0, 0 }
 
-/* What became of the raw candidates of a level. raw = constant + nowhere + known + distinct. */
+/* Counts of the raw candidates of a level. raw = constant + nowhere + known + distinct. */
 typedef struct sl_universe_counts {
     int64_t raw;
     int64_t distinct;    // listed functions of exactly this depth, the next line included
@@ -64,8 +64,8 @@ typedef struct sl_universe_counts {
 
 typedef struct sl_universe sl_universe;
 
-/* Told now and then how far level `level` is; anything but 0 stops with SL_ECANCEL. A level that
- * needs much memory is announced by `note` before it starts, and so is a set that cannot be kept
+/* Called now and then with how far level `level` is; anything but 0 stops with SL_ECANCEL. A level
+ * that needs much memory is announced by `note` before it starts, and so is a set that cannot be kept
  * after it was built. NULL: silent. */
 typedef struct sl_universe_watch {
     int (*progress)(int level, const char *what, double done, double total, void *payload);

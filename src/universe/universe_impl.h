@@ -37,7 +37,7 @@ static inline uint64_t sl_universe__key(uint64_t cell, int probe) {
 
 /* The keys of a function real throughout orthant o, from its values there: the cell at the first
  * probe, and as long as values are so small that their cell is absolute, the next one too, or all
- * functions that are tiny at one probe would share a key. `second` is the key of who is on the
+ * functions that are tiny at one probe would share a key. `second` is the key of a value on the
  * other side of a near edge, and `first` again if no edge is near. */
 typedef struct keys { uint64_t first, second; } keys;
 keys sl_universe__keys(const long double *v, int o);
@@ -208,7 +208,7 @@ SL_NODISCARD sl_status sl_universe__rules(uint64_t *out);
 
 /* Where sets are kept, and how much of it. */
 typedef struct cache {
-    const char *dir; // NULL: nowhere
+    const char *dir; // NULL: no files
     uint64_t rules;
     int64_t min_raw; // a set of fewer candidates is built sooner than written
     int max_files;

@@ -29,7 +29,7 @@ static void libm_log(double *y, const double *x, int n) {
     for (int i = 0; i < n; i++) y[i] = log(x[i]);
 }
 
-/* A function, its judge, its rival, and the arguments. */
+/* A function, its exact version, libm's, and the arguments. */
 typedef struct subject {
     const char *name;
     long double (*exact)(long double);

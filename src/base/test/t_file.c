@@ -111,7 +111,7 @@ static void bytes_arrive_in_order(void **state) {
     unlink(path);
 }
 
-/* As on a full disk: whichever write fails, the caller hears of it and the old file stands. */
+/* As on a full disk: whichever write fails, it is reported and the old file stays. */
 static void a_failing_write_leaves_the_old_file(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("full");
@@ -391,7 +391,7 @@ static void our_own_files_are_regular(void **state) {
                   { "/dev/null", "a device" },
                   { "/dev/zero", "a device" },
                   { "/tmp", "a folder" } };
-    for (int turn = 0; turn < 2; turn++) { // the pipe without and with somebody at its other end
+    for (int turn = 0; turn < 2; turn++) { // the pipe without and with an open other end
         const int other = turn ? open(pipe, O_RDWR | O_NONBLOCK) : -1;
         for (int i = 0; i < SL_LEN(cases); i++) {
             char *got = NULL;
@@ -446,7 +446,7 @@ static void files_in_shared_memory_are_replaced(void **state) {
     unlink(path);
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("memory");
     SL_MUST(t, save(path, "old"));
@@ -485,7 +485,7 @@ int main(void) {
         SL_TEST(our_own_files_are_regular),
         SL_TEST(what_is_written_directly_is_known),
         SL_TEST(files_in_shared_memory_are_replaced),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("base.file", tests, SL_LEN(tests));
 }

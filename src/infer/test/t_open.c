@@ -1,4 +1,4 @@
-/* Models from files: what was saved comes back, and what we cannot speak is refused. */
+/* Models from files: what was saved comes back, and an unknown vocabulary is refused. */
 #include "small.h"
 
 /* Writes the weights with a configuration as training has it. */
@@ -52,7 +52,7 @@ static void what_was_saved_comes_back(void **state) {
     small_end(&s);
 }
 
-/* The shapes of tensors do not tell how many variables there are. */
+/* The shapes of tensors do not determine how many variables there are. */
 static void variables_without_tokens_are_refused(void **state) {
     sl_fixture *t = *state;
     small s = { 0 };

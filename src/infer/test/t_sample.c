@@ -162,7 +162,7 @@ static void frequencies_are_the_models(void **state) {
     small_end(&s);
 }
 
-/* With the mask every sample is an expression in form, whatever the model wants. */
+/* With the mask every sample is an expression in form, whatever the logits are. */
 static void the_mask_leaves_expressions_only(void **state) {
     sl_fixture *t = *state;
     small s = { 0 };

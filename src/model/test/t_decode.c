@@ -176,7 +176,7 @@ static void a_node_does_not_depend_on_company(void **state) {
     }
 }
 
-/* Dropped leaves take with them who has nobody else behind; their room is used again. */
+/* Dropping a leaf frees its ancestors without other children; their room is used again. */
 static void dropped_nodes_are_used_again(void **state) {
     sl_fixture *t = *state;
     bench x = { 0 };

@@ -139,7 +139,7 @@ static void check_same(sl_fixture *t, const sl_model *m, const char *what, const
     }
 }
 
-/* The last layer run on all cells, although nobody reads most of them: same loss, same gradients,
+/* The last layer run on all cells, although most of them are not read: same loss, same gradients,
  * with dropout on, whose masks are counted by cell. */
 static void what_nobody_reads_changes_nothing(void **state) {
     sl_fixture *t = *state;

@@ -1,4 +1,5 @@
-/* b_attention - how fast attention is, of groups and over columns, per CPU level, on one thread.
+/* b_attention - how fast attention is, of groups and over columns, per instruction set, on one
+ * thread.
  *
  * Each is first held against its plain twin at the timed shape. GFLOP/s count the products alone, 4
  * Tq Tk D H forward and twice as many backward, half of that with causal; `share` is the rate over

@@ -1,4 +1,4 @@
-/* b_pointwise - how fast the kernels beside products and attention are, per CPU level.
+/* b_pointwise - how fast the kernels beside products and attention are, per instruction set.
  *
  * Each is first held against its plain twin at the timed shape, then run on one thread over arrays
  * that lie in the second or third cache, as they do in a training step. ns are per number of a row

@@ -89,8 +89,8 @@ static void ranks_get_the_weights_of_one(void **state) {
     sl_par_pool_free(pool);
 }
 
-/* One rank's bad gradient is everybody's. */
-static void all_ranks_hear_of_a_bad_gradient(void **state) {
+/* A gradient that is not finite on one rank fails the step on all ranks. */
+static void a_bad_gradient_fails_on_all_ranks(void **state) {
     sl_fixture *t = *state;
     sl_optim_options o = options();
     sl_optim *s;
@@ -108,7 +108,7 @@ static void all_ranks_hear_of_a_bad_gradient(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(ranks_get_the_weights_of_one),
-        SL_TEST(all_ranks_hear_of_a_bad_gradient),
+        SL_TEST(a_bad_gradient_fails_on_all_ranks),
     };
     if (sl_par_begin() != SL_OK) {
         print_error("%s\n", sl_last_error());

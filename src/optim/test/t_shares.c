@@ -133,7 +133,7 @@ typedef struct team {
 
 static team *now; // the exchange has no payload
 
-/* All sums become whole for everybody: pieces from their owners. */
+/* All-gather of the sums: each rank copies the pieces of the others. */
 static sl_status exchange(sl_optim *s) {
     pthread_barrier_wait(&now->barrier);
     for (int r = 0; r < now->ranks; r++) {

@@ -18,7 +18,7 @@ static bool setting(sl_pairs_options *o, int k) {
         return true;
     case 3: o->max_y = 1; return true; // most points are not valid
     case 4: o->retry = SL_PAIRS_RETRY_WHOLE; return true;
-    case 5: o->points = 300; return true; // more in one draw than are wanted
+    case 5: o->points = 300; return true; // more in one draw than are requested
     case 6: o->points = 7; return true;
     default: return false;
     }
@@ -42,7 +42,7 @@ static sl_status draw(fresh *f, sl_arena *a, const sl_pairs *p, const sl_pair *e
 }
 
 /* A twin: whole draws from the stream of fresh points, one point after the other; of the valid ones
- * of the last draw as many as are still wanted, evenly. */
+ * of the last draw as many as are still missing, evenly. */
 static void draw_by_hand(sl_fixture *t, fresh *f, const sl_pairs *p, const sl_pair *e, int n) {
     const sl_pairs_options *o = sl_pairs_config(p);
     const int D = sl_universe_config(sl_pairs_universe(p))->variables, N = (int)o->points;

@@ -96,7 +96,7 @@ static void different_pairs_have_different_hashes(void **state) {
 }
 
 /* Every byte of these pairs. Other digits here mean that data sets are others than they were: if
- * that is wanted, put the new digits in, and say so where readers of old runs look. */
+ * that is intended, put the new digits in, and say so where readers of old runs look. */
 static void pairs_are_those_stored(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 2, 2, NULL, 0);

@@ -108,7 +108,7 @@ static void rotations_are_rotations(void **state) {
                              "rows %d, %d: %g; columns: %g", a, b, rows, columns);
                 }
             if (D != 2) continue;
-            // the angle that is told is the one that is used: x1 turns towards x2
+            // the angle that is reported is the one that is used: x1 turns towards x2
             double turned = atan2(r[0][1], r[0][0]);
             if (turned < 0) turned += 2 * PI;
             SL_CHECK(t, c->angle >= 0 && c->angle < 2 * PI && fabs(c->angle - turned) < 1e-13,
@@ -208,7 +208,7 @@ static int parts_of(part out[MAX_PARTS], const sl_mixture *m, int most, bool one
     return n;
 }
 
-/* No part tells of another: not within a cluster, nor of the next one. */
+/* No part depends on another: not within a cluster, nor of the next one. */
 static void parts_of_a_mixture_are_independent(void **state) {
     sl_fixture *t = *state;
     static int count[MAX_PARTS][MAX_PARTS][16];

@@ -1,4 +1,4 @@
-/* One pair: what it says of itself is true, it is the same whoever asks, and what one option
+/* One pair: what it says of itself is true, it is the same on every thread, and what one option
  * concerns leaves alone what it does not. */
 #include "pairs/test/naive.h"
 
@@ -735,7 +735,7 @@ static void each_allocation_may_fail(void **state) {
     sl_universe_free(u);
 }
 
-/* An arena that may not grow: told as such, and left as it was. */
+/* An arena that may not grow: reported as such, and left as it was. */
 static void an_arena_too_small_is_left_as_it_was(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 1, 2, NULL, 0);

@@ -1,4 +1,4 @@
-/* Pairs that others made: what they say is what is read, and what cannot be is told in words. */
+/* Pairs that others made: what they say is what is read, and what cannot be is reported. */
 #include "fixture/fixture.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Which pair an index is: a pass has every base as often as it should, splits keep apart, passes
- * are fresh, and what is no index is told. */
+ * are fresh, and what is no index is refused. */
 #include "pairs/test/naive.h"
 
 #include <stdlib.h>

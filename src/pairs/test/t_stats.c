@@ -125,7 +125,7 @@ static void the_laws_hold_whatever_is_filtered(void **state) {
             o.constant_chance = 0;
             o.clusters = SL_PAIRS_MAX_CLUSTERS;
         }
-        if (k == 9) { // what is told of whitening holds for few points too
+        if (k == 9) { // what is documented of whitening holds for few points too
             o.points = 2;
             o.tries = 1;
             o.shape = SL_PAIRS_SHAPE_DATASET;
@@ -308,7 +308,7 @@ static int count_met(prints *all, prints *trained, int *different) {
     return met;
 }
 
-/* Two points of one column are whitened to 1 and -1, give or take a last bit: so the splits cannot
+/* Two points of one column are whitened to 1 and -1, up to the last bit: so the splits cannot
  * help sharing pairs, as many as the recount says. */
 static void shared_pairs_are_found(void **state) {
     sl_fixture *t = *state;

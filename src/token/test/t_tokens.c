@@ -90,7 +90,7 @@ static void what_has_no_tokens_is_told(void **state) {
                  known[i].prefix, sl_last_error());
         SL_CHECK(t, st != SL_OK || (n <= known[i].max && ids[n - 1] == SL_TOKEN_END), "%d", n);
     }
-    // text that nobody prints
+    // text that sl_expr_print never makes
     static const struct {
         const char *text, *told;
     } odd[] = {

@@ -1,4 +1,5 @@
-/* Full disks and lack of memory: told, nothing lost, and a resumed run ends with the same bits. */
+/* Full disks and lack of memory: reported, nothing lost, and a resumed run ends with the same bits.
+ */
 #include "train/test/tiny.h"
 
 static sl_status run(const sl_train_config *c) {

@@ -66,7 +66,7 @@ static void nothing_is_written_once_the_guard_says_no(void **state) {
         assert_int_equal(st, SL_ECANCEL);
         SL_CHECK(t, contents(x.c.out) == w.then, "question %d of %d", n, w.asked);
         assert_true(tiny_files(x.c.out, ".tmp-") <= 0);
-        x.c.resume = true; // who has the folder now comes to the same end
+        x.c.resume = true; // a process that takes over has the same result
         SL_MUST(t, sl_train_run(&r, NULL, &x.c, NULL, NULL));
         const tiny_left got = tiny_look(t, &x.c);
         char what[40];

@@ -60,7 +60,7 @@ static void ratios_give_the_papers_flops(void **state) {
         }
 }
 
-/* Without being told, tokens are counted of the pairs. */
+/* Without a given number, tokens are counted in the pairs. */
 static void tokens_are_those_of_the_pairs(void **state) {
     sl_fixture *t = *state;
     tiny x;
@@ -116,7 +116,7 @@ static void batches_are_cut_by_the_rule(void **state) {
         assert_int_equal(s.chunk_tokens, SL_MAX(256, 64 * s.chunk));
         assert_int_equal(s.workspaces, SL_MIN(3, s.lanes));
         assert_int_equal(sl_train__lane_begin(&s, s.lanes), row[i].batch);
-        for (int l = 0; l < s.lanes; l++) { // nobody idle, nobody more than one ahead
+        for (int l = 0; l < s.lanes; l++) { // no lane empty, sizes differ by at most one
             const int n = sl_train__lane_begin(&s, l + 1) - sl_train__lane_begin(&s, l);
             assert_in_range(n, row[i].batch / s.lanes, (row[i].batch + s.lanes - 1) / s.lanes);
         }

@@ -54,7 +54,7 @@ static void a_run_is_the_same_for_any_number(void **state) {
     print_left(&want, "left");
     remove_run(&x);
 
-    // all stop where rank 0 was told to, and go on together
+    // all stop at the step where rank 0 is asked to stop, and go on together
     assert_int_equal(run(&out, &x.c, 5), SL_ECANCEL);
     assert_int_equal(out.step, 5);
     x.c.resume = true;
@@ -176,7 +176,7 @@ static void all_ranks_hear_of_a_failure(void **state) {
     tiny_end(&x);
 }
 
-/* The last rank runs out of memory, at one place after the other: nobody waits for it. */
+/* The last rank runs out of memory, at one place after the other: no other rank waits for it. */
 static void one_rank_without_memory_stops_all(void **state) {
     sl_fixture *t = *state;
     tiny x;

@@ -508,7 +508,7 @@ static void a_checkpoint_of_another_run_is_not_taken(void **state) {
     tiny_end(&x);
 }
 
-/* While it runs, nobody else may. */
+/* While a run is active, a second one in its folder is refused. */
 typedef struct second {
     const sl_train_config *c;
     sl_status st;

@@ -26,7 +26,7 @@ static inline bool raw_tree_is_function(const sl_node *e) {
     return real >= 6 && hi - lo > 1e-9L;
 }
 
-/* A tree over x1 and x2 of exactly this depth, none of whose parts is constant or real nowhere. */
+/* A tree over x1 and x2 of exactly this depth, none of whose parts is constant or undefined. */
 static inline const sl_node *raw_tree(sl_fixture *t, int depth) {
     for (;;) {
         const sl_node *p, *q = NULL, *e;

@@ -1,5 +1,5 @@
 /* The set from a file is the set that was built, and no file, however bad, changes that. Whether a
- * set was built or read is told by its progress: reading has none. */
+ * set was built or read is seen from its progress: reading has none. */
 #include "universe/universe_impl.h"
 
 #include "fixture/fixture.h"
@@ -197,7 +197,7 @@ static void many_threads_read_the_same(void **state) {
     drop(&c);
 }
 
-/* Whoever writes it, and however long that took. */
+/* Independent of the process that writes it and of the time that took. */
 static void the_file_of_a_configuration_has_always_the_same_bytes(void **state) {
     sl_fixture *t = *state;
     cache c = fresh("bytes");
@@ -448,13 +448,13 @@ static void a_forged_file_does_no_harm(void **state) {
     // another set under the name of this one
     for (int i = 0; i < 3; i++) {
         memcpy(bytes, good, n);
-        bytes[i == 0 ? AT_HASH : HEAD + i] ^= 1; // its name, or who is withheld
+        bytes[i == 0 ? AT_HASH : HEAD + i] ^= 1; // its name, or which are withheld
         forge(t, path, bytes, n);
         SL_CHECK(t, !was_read(t, &o, &no_sync, built), "the name %d was believed", i);
     }
 
     // any change of nodes, with every hash made right again: it is either refused, or it is a set
-    // of other expressions, all of them well-formed; that much nobody but the key can notice
+    // of other expressions, all of them well-formed; only the key can detect that
     for (int i = 0; i < sl_test_iters(t, 3000); i++) {
         memcpy(bytes, good, n);
         for (uint32_t k = 1 + sl_rng_below(&t->rng, 3); k > 0; k--)
