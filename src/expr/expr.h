@@ -310,19 +310,19 @@ typedef struct sl_expr_builder {
     char reason[sizeof((sl_text_error *)0)->reason];
 } sl_expr_builder;
 
-sl_expr_term *sl_expr_term_num(sl_expr_builder *b, sl_rat value);
-sl_expr_term *sl_expr_term_leaf(sl_expr_builder *b, sl_op op, int number); // VAR, PAR
-sl_expr_term *sl_expr_term_add(sl_expr_builder *b, sl_expr_term *p, sl_expr_term *q);
-sl_expr_term *sl_expr_term_mul(sl_expr_builder *b, sl_expr_term *p, sl_expr_term *q);
-sl_expr_term *sl_expr_term_div(sl_expr_builder *b, sl_expr_term *p, sl_expr_term *q);
-sl_expr_term *sl_expr_term_neg(sl_expr_builder *b, sl_expr_term *p);
-sl_expr_term *sl_expr_term_pow(sl_expr_builder *b, sl_expr_term *base, sl_rat exponent);
-sl_expr_term *sl_expr_term_fn(sl_expr_builder *b, sl_op op, sl_expr_term *operand); // EXP .. ABS
+sl_expr_term *sl_expr_term_num(sl_expr_builder *build, sl_rat value);
+sl_expr_term *sl_expr_term_leaf(sl_expr_builder *build, sl_op op, int number); // VAR, PAR
+sl_expr_term *sl_expr_term_add(sl_expr_builder *build, sl_expr_term *a, sl_expr_term *b);
+sl_expr_term *sl_expr_term_mul(sl_expr_builder *build, sl_expr_term *a, sl_expr_term *b);
+sl_expr_term *sl_expr_term_div(sl_expr_builder *build, sl_expr_term *a, sl_expr_term *b);
+sl_expr_term *sl_expr_term_neg(sl_expr_builder *build, sl_expr_term *a);
+sl_expr_term *sl_expr_term_pow(sl_expr_builder *build, sl_expr_term *base, sl_rat exponent);
+sl_expr_term *sl_expr_term_fn(sl_expr_builder *build, sl_op op, sl_expr_term *operand); // EXP .. ABS
 /* The exact value of a term without variables; false, without a failure, if it has none. */
-bool sl_expr_term_value(sl_expr_builder *b, sl_rat *out, sl_expr_term *t);
+bool sl_expr_term_value(sl_expr_builder *build, sl_rat *out, sl_expr_term *t);
 /* *out := the tidy expression, built at `mark` of the arena, where the terms began. Failures as those
  * of sl_expr_tidy, and SL_ELIMIT past SL_EXPR_MAX; they leave the arena at `mark`. */
-SL_NODISCARD sl_status sl_expr_term_end(const sl_node **out, sl_expr_builder *b, size_t mark,
+SL_NODISCARD sl_status sl_expr_term_end(const sl_node **out, sl_expr_builder *build, size_t mark,
                                         const sl_expr_term *t);
 
 /* ---------------------------------------------------------------- numbers to be fitted ------ */
