@@ -40,6 +40,14 @@ static inline void log_clear(event_log *h) {
 
 static inline const char *output_of(const event_log *h) { return sl_str_text(&h->output); }
 
+static inline int count_of(const char *text, const char *word) {
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, word)); p += strlen(word)) n++;
+    return n;
+}
+
+static inline int lines_of(const event_log *h) { return count_of(output_of(h), "\n"); }
+
 static inline sl_json *parsed(sl_fixture *t, const char *text, size_t n) {
     sl_json *j = NULL;
     SL_MUST(t, sl_io_json_parse(&j, text, n));

@@ -115,7 +115,7 @@ typedef struct place {
 } place;
 
 /* That a file can be made there is seen before the work, not after it. A pipe or a device stays
- * open: whoever reads a pipe takes its first end for the last. */
+ * open: the reader of a pipe takes its first end for the last. */
 static sl_status try_file(place *p) {
     if (strcmp(p->predictions, "-") == 0)
         return sl_fail(SL_EINVAL, "--predictions needs a file: it cannot go to standard output");

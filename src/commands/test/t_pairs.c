@@ -18,14 +18,6 @@ static void print(sl_fixture *t, event_log *h, const char *options) {
     sl_io_json_free(run(t, h, options));
 }
 
-static int count_of(const char *text, const char *word) {
-    int n = 0;
-    for (const char *p = text; (p = strstr(p, word)); p += strlen(word)) n++;
-    return n;
-}
-
-static int lines_of(const event_log *h) { return count_of(output_of(h), "\n"); }
-
 /* ---------------------------------------------------------------- options ------------------- */
 
 /* What the options of the set and of pairs say, as the modules get it. */
