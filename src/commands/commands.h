@@ -105,6 +105,20 @@ extern const sl_option_table sl_commands_repeat_table; // seed and threads alone
 #define SL_COMMANDS_PAIRS_PART(type, field) \
     { &sl_pairs_table, offsetof(type, field), "data", NULL }
 
+/* How a table is read (reading.c): the same options in every command that reads one. A command
+ * embeds the struct in its own, lists SL_COMMANDS_READING_PART(options, reading) among its parts,
+ * and gets what a sl_table_options has as `csv` by sl_commands_reading_options. */
+typedef struct sl_commands_reading {
+    const char *separator;
+    int header; // place of its choice
+} sl_commands_reading;
+extern const sl_option_table sl_commands_reading_table;
+#define SL_COMMANDS_READING_PART(type, field) \
+    { &sl_commands_reading_table, offsetof(type, field), "reading the table", NULL }
+/* SL_EINVAL names the option; it needs no file, so a command can ask before it starts to work. */
+SL_NODISCARD sl_status sl_commands_reading_options(sl_csv_options *out,
+                                                   const sl_commands_reading *o);
+
 /* How formulas are looked for, in the command discover, the call and the command eval. */
 typedef struct sl_commands_look {
     const char *ops; // NULL: all there are

@@ -138,6 +138,15 @@ typedef struct sl_commands__listing {
 SL_NODISCARD sl_status sl_commands__list(int64_t *listed, sl_commands_run *run,
                                          const sl_commands__listing *l);
 
+/* ---------------------------------------------------------------- tables -------------------- */
+
+/* sl_data_table_read with progress, up to `timeout` seconds from the start of the call (0: no
+ * limit). *late := the time was over before the end of the file; then there is no table, a note
+ * says so, and the answer is SL_OK. */
+SL_NODISCARD sl_status sl_commands__table_read(sl_table *out, bool *late,
+                                               const sl_commands_run *run, const char *path,
+                                               const sl_table_options *o, double timeout);
+
 /* ---------------------------------------------------------------- pairs --------------------- */
 
 /* How pairs are written.    id      name */

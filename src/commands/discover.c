@@ -9,19 +9,17 @@
 typedef struct options {
     sl_commands_common common;
     const char *file, *model, *target, *inputs; // NULL: not given, here and below
-    const char *separator;
-    int header; // HEADER_*
     const char *sigma, *weights;
     int64_t max_rows, top;
     bool all;
     const char *candidates;
     int format; // FORMAT_*
     const char *plot, *out;
+    sl_commands_reading reading;
     sl_commands_look look;
 } options;
 
 // places of choices
-enum { HEADER_AUTO, HEADER_YES, HEADER_NO };
 enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_LATEX, FORMAT_PYTHON, FORMAT_C, FORMAT_SYMPY };
 
 #define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
@@ -37,10 +35,6 @@ static const sl_option own_rows[] = {
         .help = "target column, by name or number; if not given, y or target, or the last one"),
     ROW(inputs, "inputs", .shown = "COLUMNS",
         .help = "input columns, separated by commas; if not given, the strongest ones"),
-    ROW(separator, "separator", .text = "auto", .shown = "S",
-        .help = "between cells: auto, comma, semicolon, tab, bar, or a character"),
-    ROW(header, "header", .value = HEADER_AUTO, .choices = "auto|yes|no", .shown = "HOW",
-        .help = "whether the first row has names; auto: if one of its cells is no number"),
     ROW(sigma, "sigma", .shown = "VALUE|COLUMN",
         .help = "standard deviation of the target's errors: a value, or the name of a column with "
                 "that of each row; if not given, it is estimated"),
@@ -146,31 +140,6 @@ static sl_status find_style(style *out, const sl_commands_run *run) {
     return SL_OK;
 }
 
-static sl_status find_separator(char *out, const char *text) {
-    static const struct {
-        const char *name;
-        char is;
-    } known[] = {
-        { "auto", '\0' }, { "comma", ',' }, { "semicolon", ';' },
-        { "tab", '\t' },  { "bar", '|' },   { "\\t", '\t' },
-    };
-    for (int i = 0; i < SL_LEN(known); i++)
-        if (strcmp(text, known[i].name) == 0) {
-            *out = known[i].is;
-            return SL_OK;
-        }
-    // what a number or a quoted cell may hold cannot stand between cells
-    if (strlen(text) != 1 || (unsigned char)*text >= 0x80 || strchr("\"'+-.\r\n", *text) ||
-        (*text >= '0' && *text <= '9') || (*text >= 'a' && *text <= 'z') ||
-        (*text >= 'A' && *text <= 'Z'))
-        return sl_fail(SL_EINVAL,
-                       "--separator must be auto, comma, semicolon, tab, bar or one character "
-                       "such as ':', not \"%.40s\"",
-                       text);
-    *out = *text;
-    return SL_OK;
-}
-
 /* *html := does the picture's name ask for a page? */
 static sl_status find_picture(bool *html, const char *path) {
     const char *end = strrchr(path, '.');
@@ -213,54 +182,20 @@ static sl_status table_options(sl_table_options *out, const options *o, int most
     double sigma;
     SL_TRY(find_sigma(&sigma, &out->sigma, o));
     out->weights = o->weights;
-    out->csv.header = o->header == HEADER_AUTO ? -1 : o->header == HEADER_YES;
     out->max_inputs = most;
     out->max_rows = o->max_rows;
     out->seed = (uint64_t)o->common.seed;
-    return find_separator(&out->csv.separator, o->separator);
+    return sl_commands_reading_options(&out->csv, &o->reading);
 }
 
 /* ---------------------------------------------------------------- reading ------------------- */
 
-typedef struct reading {
-    const sl_commands_listener *listener;
-    double deadline; // 0: none
-    int64_t rows;
-    bool late;
-} reading;
-
-/* A small table is read to its end even if opening the model took all the time: what needs no model
- * is found in no time. */
-static const double grace = 0.1; // seconds
-
-static int on_rows(int64_t rows, int64_t bytes, int64_t size, void *payload) {
-    reading *r = payload;
-    char text[64], digits[32];
-    r->rows = rows;
-    r->late = r->deadline > 0 && sl_clock() > r->deadline + grace;
-    sl_snprintf(text, sizeof text, "reading, %s rows", sl_group_digits(digits, rows));
-    return r->late || sl_commands_send_event(r->listener, SYMLAW_EVENT_PROGRESS, text, strlen(text),
-                                             (double)bytes, (double)size) != SL_OK;
-}
-
 /* *late := the time was over before the end of the file; then there is no table. */
 static sl_status read_table(sl_table *out, bool *late, const sl_commands_run *run, int most) {
     const options *of = run->options;
-    const char *path = of->file;
-    const double timeout = of->look.timeout;
     sl_table_options o;
-    reading r = { .listener = &run->listener };
-    r.deadline = sl_deadline(run->listener.start, timeout);
     SL_TRY(table_options(&o, of, most));
-    sl_status st = sl_data_table_read(out, path, &o, on_rows, &r);
-    *late = st == SL_ECANCEL && r.late;
-    if (!*late) return st;
-    sl_commands_note(
-        &run->listener,
-        "nothing was found: the time limit of %g s was reached while reading %.200s, at row "
-        "%lld",
-        timeout, path, (long long)r.rows);
-    return SL_OK;
+    return sl_commands__table_read(out, late, run, of->file, &o, of->look.timeout);
 }
 
 /* Names that a terminal and a comment can take. */
@@ -469,14 +404,14 @@ done:
 /* What can be said without the table. */
 static sl_status check(style *how, beside *files, sl_discover_options *out, sl_commands_run *run) {
     const options *o = run->options;
-    char separator;
+    sl_csv_options csv;
     double sigma;
     const char *column;
     if (!o->file || !*o->file)
         return sl_fail(SL_EINVAL,
                        "missing input file: symlaw discover FILE, or - for standard input");
     SL_TRY(find_style(how, run));
-    SL_TRY(find_separator(&separator, o->separator));
+    SL_TRY(sl_commands_reading_options(&csv, &o->reading));
     SL_TRY(find_sigma(&sigma, &column, o));
     if (o->plot) SL_TRY(find_picture(&files->html, o->plot));
     SL_TRY(sl_commands_discover_options(out, &o->look, o->common.seed));
@@ -512,6 +447,7 @@ sl_commands_command sl_commands__discover = {
     .work = work,
     .size = sizeof(options),
     .parts = { { &own, 0, "options", NULL },
+               SL_COMMANDS_READING_PART(options, reading),
                SL_COMMANDS_LOOK_PARTS(options, look, NULL, sl_commands_short_samples),
                SL_COMMANDS_COMMON_PART },
 };
