@@ -78,6 +78,8 @@ typedef int symlaw_status; /* one of these */
 
 /* "0.1.0" */
 SYMLAW_API const char *symlaw_version(void);
+/* What the library was built of and by: "revision 1f2e3d4, gcc 12.2.0". */
+SYMLAW_API const char *symlaw_build(void);
 
 /* The name of a status, such as "out of memory". */
 SYMLAW_API const char *symlaw_status_text(symlaw_status st);

@@ -284,6 +284,8 @@ typedef enum sl_isa {
 sl_isa sl_cpu(void);      // the one in use; read from CPU and environment once, then constant
 sl_isa sl_cpu_best(void); // the widest that this CPU has: tests run all up to it
 const char *sl_isa_name(sl_isa isa); // "base", "avx2", "avx512"
+/* The name that the manufacturer gave the CPU; "unknown" where the system does not say. */
+const char *sl_cpu_model(char out[128]);
 /* What the environment's word makes of `best`: never a wider one; NULL and other words change
  * nothing. */
 sl_isa sl_cpu_lowered(sl_isa best, const char *word);

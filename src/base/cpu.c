@@ -67,3 +67,18 @@ void sl_cpu_pause(void) {
     __asm__ volatile("yield");
 #endif
 }
+
+const char *sl_cpu_model(char out[128]) {
+    static const char member[] = "model name";
+    char *text = NULL;
+    size_t n;
+    sl_snprintf(out, 128, "unknown");
+    if (sl_file_read(&text, &n, "/proc/cpuinfo", 1 << 22) != SL_OK) return out;
+    const char *at = strstr(text, member), *colon = at ? strchr(at, ':') : NULL;
+    if (colon) {
+        colon += strspn(colon + 1, " \t") + 1;
+        sl_snprintf(out, 128, "%.*s", (int)SL_MIN(strcspn(colon, "\n"), (size_t)127), colon);
+    }
+    sl_free(text);
+    return out;
+}

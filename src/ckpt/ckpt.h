@@ -164,5 +164,7 @@ SL_NODISCARD sl_status sl_ckpt_open_model(sl_model **model, float **weights, sl_
 
 /* Revision of the source this was built from, or "unknown". */
 const char *sl_ckpt_revision(void);
+/* The same with the compiler: "revision 1f2e3d4, gcc 12.2.0". */
+const char *sl_ckpt_build(void);
 
 #endif

@@ -15,7 +15,8 @@ const char sl_cli__examples[] = "  symlaw expressions --depth 2 --format python\
                                 "  symlaw eval --model runs/first --split test\n"
                                 "  symlaw laws studies/paper_runs.csv\n"
                                 "  symlaw study run studies/micro.json\n"
-                                "  symlaw bench train --size 6.5M\n";
+                                "  symlaw bench train --size 6.5M\n"
+                                "  symlaw doctor\n";
 const char sl_cli__exit_codes[] =
     "Exit codes: 0 good, 1 a negative or undecided answer, 2 wrong use or unreadable\n"
     "input, 3 out of memory or a failed file, 130 and 143 interrupted.\n";

@@ -126,7 +126,7 @@ static int print_help(int argc, char **argv) {
 
 static int print_version(void) {
     sl_cli__text t = { 0 };
-    sl_cli__addf(&t, "symlaw " SYMLAW_VERSION "\n");
+    sl_cli__addf(&t, "symlaw %s (%s)\n", symlaw_version(), symlaw_build());
     return sl_cli__print(&t);
 }
 

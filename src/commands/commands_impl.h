@@ -125,7 +125,7 @@ SL_NODISCARD sl_status sl_commands__run_inner(char **result_json, sl_commands_co
 
 extern sl_commands_command sl_commands__expressions, sl_commands__pairs, sl_commands__train,
     sl_commands__discover, sl_commands__eval, sl_commands__laws, sl_commands__info,
-    sl_commands__bench, sl_commands__study;
+    sl_commands__bench, sl_commands__study, sl_commands__doctor;
 
 /* Members of a set as lines, or as JSON lines. */
 typedef struct sl_commands__listing {

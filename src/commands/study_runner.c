@@ -162,22 +162,6 @@ static double cpu_seconds(void) {
            1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* The name that people know the CPU by; "unknown" where the system does not tell. */
-static const char *cpu_name(char out[128]) {
-    static const char member[] = "model name";
-    char *text = NULL;
-    size_t n;
-    sl_snprintf(out, 128, "unknown");
-    if (sl_file_read(&text, &n, "/proc/cpuinfo", 1 << 22) != SL_OK) return out;
-    const char *at = strstr(text, member), *colon = at ? strchr(at, ':') : NULL;
-    if (colon) {
-        colon += strspn(colon + 1, " \t") + 1;
-        sl_snprintf(out, 128, "%.*s", (int)SL_MIN(strcspn(colon, "\n"), (size_t)127), colon);
-    }
-    sl_free(text);
-    return out;
-}
-
 /* ---------------------------------------------------------------- training ------------------ */
 
 static sl_status train_options(sl_str *s, const job *j, const sl_study_run *run, const char *dir) {
@@ -192,7 +176,7 @@ static sl_status train_options(sl_str *s, const job *j, const sl_study_run *run,
 }
 
 static void set_provenance(sl_study_result *r, const job *j, char cpu[128]) {
-    r->cpu = cpu_name(cpu);
+    r->cpu = sl_cpu_model(cpu);
     r->isa = sl_nn_isa();
     r->libraries = sl_nn_libraries();
     r->version = SL_VERSION;
@@ -319,7 +303,7 @@ static sl_status write_evaluation(const job *j, const char *path, const char *re
     SL_ASSERT(end);
     sl_str_add_bytes(&s, result, (size_t)(end - result));
     sl_io_json_add_real(&s, "cpu_seconds", cpu);
-    sl_io_json_add_text(&s, "cpu", cpu_name(name));
+    sl_io_json_add_text(&s, "cpu", sl_cpu_model(name));
     sl_io_json_add_text(&s, "isa", sl_nn_isa());
     sl_io_json_add_text(&s, "libraries", sl_nn_libraries());
     sl_io_json_add_text(&s, "revision", sl_ckpt_revision());

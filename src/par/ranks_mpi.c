@@ -203,6 +203,19 @@ void sl_par_end(void) {
     ranks = peers = 1;
 }
 
+sl_status sl_par_library(char name[80]) {
+    __typeof__(MPI_Get_library_version) *version; // may be called before MPI_Init
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int n;
+    name[0] = '\0';
+    void *library = dlopen(SYMLAW_MPI_FILE, RTLD_NOW | RTLD_GLOBAL);
+    if (!library || !find_symbol(&version, library, "MPI_Get_library_version"))
+        return sl_fail(SL_EIO, "cannot load MPI: %s", sl_dlerror());
+    version(text, &n);
+    sl_snprintf(name, 80, "%.*s", (int)SL_MIN(strcspn(text, ",\n"), (size_t)79), text);
+    return SL_OK;
+}
+
 int sl_par_rank(void) { return rank; }
 int sl_par_ranks(void) { return ranks; }
 int sl_par_peers(void) { return peers; }

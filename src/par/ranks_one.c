@@ -5,6 +5,10 @@
 
 sl_status sl_par_begin(void) { return SL_OK; }
 void sl_par_end(void) {}
+sl_status sl_par_library(char name[80]) {
+    name[0] = '\0';
+    return SL_OK;
+}
 int sl_par_rank(void) { return 0; }
 int sl_par_ranks(void) { return 1; }
 int sl_par_peers(void) { return 1; }

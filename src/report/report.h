@@ -61,6 +61,24 @@ double sl_report_peak_share(double rate, double peak);
 /* Members: which model, from where. */
 void sl_report_model_json(sl_str *s, const sl_infer *m);
 
+/* ---------------------------------------------------------------- parts of the program ------ */
+
+typedef enum sl_report_check_state {
+    SL_REPORT_CHECK_GOOD,
+    SL_REPORT_CHECK_ABSENT, // less can be done than with it
+    SL_REPORT_CHECK_FAILED, // it should work and does not
+} sl_report_check_state;
+
+/* A part that was tried. */
+typedef struct sl_report_check {
+    const char *part;
+    sl_report_check_state state;
+    char text[400];     // what it is, or why it does not work
+    const char *remedy; // NULL: none is needed
+} sl_report_check;
+void sl_report_checks_table(sl_str *s, const sl_report_check *c, int n);
+void sl_report_checks_json(sl_str *s, const sl_report_check *c, int n);
+
 /* ---------------------------------------------------------------- a discovery --------------- */
 
 typedef struct sl_report_discovery {

@@ -7,7 +7,7 @@ import pytest
 
 from tool import PROGRAM, expressions, run
 
-COMMANDS = ("expressions", "pairs", "train", "discover", "eval", "laws", "study", "info", "bench")
+COMMANDS = ("expressions", "pairs", "train", "discover", "eval", "laws", "study", "info", "bench", "doctor")
 
 
 def option_names():
@@ -26,7 +26,7 @@ def test_overview_lists_commands_and_examples(args):
     for word in (*COMMANDS, "help", "completion", "usage:"):
         assert word in r.out
     for command in COMMANDS:
-        assert f"\n  symlaw {command} " in r.out  # examples
+        assert re.search(rf"^  symlaw {command}\b", r.out, re.M)  # examples
     assert max(map(len, r.lines)) <= 80
 
 
@@ -63,7 +63,7 @@ def test_examples_in_the_help_work(tmp_path):
 
 def test_version():
     r = run("--version")
-    assert r.code == 0 and re.fullmatch(r"symlaw \d+\.\d+\.\d+\n", r.out)
+    assert r.code == 0 and re.fullmatch(r"symlaw \d+\.\d+\.\d+ \(revision \S+, (gcc|clang) .+\)\n", r.out)
 
 
 # ---------------------------------------------------------------- wrong use
