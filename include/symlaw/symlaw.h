@@ -175,6 +175,21 @@ SYMLAW_API SYMLAW_NODISCARD symlaw_status symlaw_formula_eval(double *y, const s
 SYMLAW_API int symlaw_formula_nodes(const symlaw_formula *f);     /* size: nodes of the tree */
 SYMLAW_API int symlaw_formula_variables(const symlaw_formula *f); /* the highest variable number in it */
 
+/* Fitted or free constants of a formula, and the k-th of them, k from 0: NaN where it has no value.
+ * Text writes a free one as c1, c2, ..., and reads it so where no variable has that name. */
+SYMLAW_API int symlaw_formula_constants(const symlaw_formula *f);
+SYMLAW_API double symlaw_formula_constant(const symlaw_formula *f, int k);
+
+/* *out := f with these finite values for its constants, n of them. values NULL: free ones. names:
+ * what its variables are called then; NULL: as in f. So the infix or prefix text of a formula with free
+ * constants and plain names, with the values beside it, is a formula to store: reading the text and
+ * binding the values gives the same function, to the last bit. */
+SYMLAW_API SYMLAW_NODISCARD symlaw_status symlaw_formula_bind(symlaw_formula **out,
+                                                              const symlaw_formula *f,
+                                                              const double *values, int n,
+                                                              const char *const *names,
+                                                              int n_names);
+
 /* ---------------------------------------------------------------- sets of expressions ------- */
 
 /* The set E of a configuration: every distinct expression up to a depth, complete below the last
@@ -279,7 +294,32 @@ SYMLAW_API SYMLAW_NODISCARD symlaw_status
 symlaw_discover(symlaw_discovery **out, const symlaw_model *model, const double *const *x,
                 int n_inputs, const double *y, int64_t rows, const char *const *names,
                 const char *options_json, symlaw_event_fn on_event, void *payload);
+
+/* Rows to explain: all that symlaw_discover takes, and what is known of the errors of y. */
+typedef struct symlaw_rows {
+    size_t size; /* sizeof(symlaw_rows) */
+    const double *const *x;
+    int n_inputs;
+    const double *y;
+    int64_t rows;
+    const char *const *names; /* of the inputs; NULL: x1, x2, ... */
+    const char *target;       /* name of y, for units and figures; NULL: y */
+    const double *sigma;      /* standard deviation of each y, above 0; NULL: not known */
+    int sigma_relative;       /* not 0: only the ratios of sigma mean something, as of 1/sqrt(weight) */
+} symlaw_rows;
+
+#define SYMLAW_ROWS_INIT { sizeof(symlaw_rows), NULL, 0, NULL, 0, NULL, NULL, NULL, 0 }
+
+/* symlaw_discover of such rows. */
+SYMLAW_API SYMLAW_NODISCARD symlaw_status
+symlaw_discover_rows(symlaw_discovery **out, const symlaw_model *model, const symlaw_rows *rows,
+                     const char *options_json, symlaw_event_fn on_event, void *payload);
 SYMLAW_API void symlaw_discovery_free(symlaw_discovery *f);
+
+/* *svg := a picture of the rows that were looked at, the first formula and its residuals. */
+SYMLAW_API SYMLAW_NODISCARD symlaw_status symlaw_discovery_picture(char **svg,
+                                                                   const symlaw_discovery *f,
+                                                                   const symlaw_rows *rows);
 
 /* Formulas that are real in every row, the one of least description length first (with the option
  * "rank":"r2" the one of highest R2). May be 0. Below, i is 0 .. count - 1; outside of that the answer is

@@ -50,6 +50,10 @@ static sl_status check_data(const sl_dataset *p) {
             return sl_fail(SL_EINVAL, "symlaw_discover: the name of %s is NULL", name);
         SL_TRY(check_column(p->x[i], p->rows, name));
     }
+    for (int64_t i = 0; p->sigma && i < p->rows; i++)
+        if (!(p->sigma[i] > 0) || !isfinite(p->sigma[i]))
+            return sl_fail(SL_EINVAL, "symlaw_discover: sigma of row %lld is no number above 0",
+                           (long long)i + 1);
     return check_column(p->y, p->rows, "y");
 }
 
@@ -67,14 +71,15 @@ static sl_status copy_names(symlaw_discovery *f, const char *const *names, int n
 }
 
 /* Of the inputs by their names, and of y. */
-static sl_status read_units(symlaw_discovery *f, const char *list) {
+static sl_status read_units(symlaw_discovery *f, const char *list, const char *target) {
     char plain[SL_DATA_MAX_INPUTS][8];
     const char *names[SL_DATA_MAX_INPUTS];
     for (int i = 0; i < f->names.count; i++) {
         sl_snprintf(plain[i], sizeof plain[i], "x%d", i + 1);
         names[i] = f->names.names ? f->names.names[i] : plain[i];
     }
-    return sl_data_units_known(&f->units_known, &f->units, list, names, f->names.count, "y");
+    return sl_data_units_known(&f->units_known, &f->units, list, names, f->names.count,
+                               target ? target : "y");
 }
 
 static sl_status find(symlaw_discovery *f, const symlaw_model *model, const sl_dataset *p,
@@ -82,7 +87,7 @@ static sl_status find(symlaw_discovery *f, const symlaw_model *model, const sl_d
     call_options o = { .sigma = 0 };
     const sl_commands_run run = { .options = &o, .common = &o.common, .listener = *listener };
     SL_TRY(sl_commands_options_read(&o, NULL, sl_commands_table(&the_call), given));
-    SL_TRY(read_units(f, o.look.units));
+    SL_TRY(read_units(f, o.look.units, p->target));
     const sl_commands_request asked = { .model = model ? model->infer : NULL,
                                         .names = &f->names,
                                         .sigma = o.sigma,
@@ -92,8 +97,6 @@ static sl_status find(symlaw_discovery *f, const symlaw_model *model, const sl_d
 
 static sl_status discover(symlaw_discovery **out, const symlaw_model *model, const sl_dataset *p,
                           const char *options_json, const sl_commands_listener *listener) {
-    SL_TRY(check_data(p));
-
     sl_status st;
     sl_json *given = NULL;
     symlaw_discovery *f = sl_calloc(1, sizeof *f);
@@ -110,26 +113,49 @@ done:
     return st;
 }
 
-static sl_status discover_columns(symlaw_discovery **out, const symlaw_model *model,
-                                  const double *const *x, int inputs, const double *y, int64_t rows,
-                                  const char *const *names, const char *options_json,
-                                  const sl_commands_listener *listener) {
-    if (!out || !x || !y) return sl_fail(SL_EINVAL, "symlaw_discover: out, x or y is NULL");
-    if (inputs < 1 || inputs > SL_DATA_MAX_INPUTS)
-        return sl_fail(SL_EINVAL, "symlaw_discover: %d inputs; 1 to %d can be given", inputs,
+/* *out := the caller's rows as a data set, which is a view of them. */
+static sl_status view(sl_dataset *out, const symlaw_rows *caller) {
+    if (!caller) return sl_fail(SL_EINVAL, "symlaw_discover: rows is NULL");
+    if (caller->size < sizeof caller->size)
+        return sl_fail(SL_EINVAL, "symlaw_discover: rows.size is not set; use SYMLAW_ROWS_INIT");
+    symlaw_rows rows = { 0 }, *r = &rows; // what an older caller lacks is 0
+    memcpy(r, caller, SL_MIN(caller->size, sizeof rows));
+    if (!r->x || !r->y) return sl_fail(SL_EINVAL, "symlaw_discover: x or y is NULL");
+    if (r->n_inputs < 1 || r->n_inputs > SL_DATA_MAX_INPUTS)
+        return sl_fail(SL_EINVAL, "symlaw_discover: %d inputs; 1 to %d can be given", r->n_inputs,
                        SL_DATA_MAX_INPUTS);
-    sl_dataset d = sl_data_view(x, inputs, y, rows);
-    d.names = names;
+    *out = sl_data_view(r->x, r->n_inputs, r->y, r->rows);
+    out->names = r->names;
+    out->target = r->target;
+    out->sigma = r->sigma;
+    out->sigma_absolute = !r->sigma_relative;
+    return check_data(out);
+}
+
+static sl_status discover_rows(symlaw_discovery **out, const symlaw_model *model,
+                               const symlaw_rows *rows, const char *options_json,
+                               const sl_commands_listener *listener) {
+    if (!out) return sl_fail(SL_EINVAL, "symlaw_discover: out is NULL");
+    sl_dataset d;
+    SL_TRY(view(&d, rows));
     return discover(out, model, &d, options_json, listener);
+}
+
+symlaw_status symlaw_discover_rows(symlaw_discovery **out, const symlaw_model *model,
+                                   const symlaw_rows *rows, const char *options_json,
+                                   symlaw_event_fn on_event, void *payload) {
+    SL_API__PUBLIC(discover_rows(out, model, rows, options_json,
+                                 &(sl_commands_listener){ on_event, payload, sl_clock(), &call }));
 }
 
 symlaw_status symlaw_discover(symlaw_discovery **out, const symlaw_model *model,
                               const double *const *x, int n_inputs, const double *y, int64_t rows,
                               const char *const *names, const char *options_json,
                               symlaw_event_fn on_event, void *payload) {
-    SL_API__PUBLIC(
-        discover_columns(out, model, x, n_inputs, y, rows, names, options_json,
-                         &(sl_commands_listener){ on_event, payload, sl_clock(), &call }));
+    const symlaw_rows all = {
+        .size = sizeof all, .x = x, .n_inputs = n_inputs, .y = y, .rows = rows, .names = names
+    };
+    return symlaw_discover_rows(out, model, &all, options_json, on_event, payload);
 }
 
 void symlaw_discovery_free(symlaw_discovery *f) {
@@ -248,4 +274,32 @@ done:
 
 symlaw_status symlaw_discovery_json(char **json, const symlaw_discovery *f) {
     SL_API__PUBLIC(write_json(json, f));
+}
+
+static sl_status draw(char **svg, const symlaw_discovery *f, const symlaw_rows *rows) {
+    if (!svg || !f) return sl_fail(SL_EINVAL, "symlaw_discovery_picture: svg or found is NULL");
+    sl_dataset d;
+    SL_TRY(view(&d, rows));
+    if (d.inputs != f->names.count)
+        return sl_fail(SL_EINVAL, "symlaw_discovery_picture: %d inputs; %d were looked at",
+                       d.inputs, f->names.count);
+    const sl_report_discovery r = { .data = &d,
+                                    .discovery = f->discovery,
+                                    .names = f->names,
+                                    .target = d.target,
+                                    .units = f->units_known };
+    sl_status st;
+    sl_str s = { 0 };
+    SL_GO(sl_report_discovery_picture(&s, &r, false));
+    SL_GO(sl_str_status(&s));
+    *svg = s.text;
+    s = (sl_str){ 0 };
+done:
+    sl_str_clear(&s);
+    return st;
+}
+
+symlaw_status symlaw_discovery_picture(char **svg, const symlaw_discovery *f,
+                                       const symlaw_rows *rows) {
+    SL_API__PUBLIC(draw(svg, f, rows));
 }

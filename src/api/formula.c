@@ -1,5 +1,6 @@
 /* formula - one expression as a handle: an arena of its own, a tree, names of variables, and values
  * of constants that were fitted. */
+#include <math.h>
 #include <string.h>
 
 #include "api/api_impl.h"
@@ -64,12 +65,12 @@ sl_status sl_api__formula_of(symlaw_formula **out, const sl_node *e) {
     return sl_api__formula_fitted(out, e, NULL, 0, &(sl_names){ 0 });
 }
 
-static sl_status check_names(const char *const *names, int n) {
+static sl_status check_names(const char *const *names, int n, const char *function) {
     if (n < 0 || n > SL_EXPR_MAX_VARS)
-        return sl_fail(SL_EINVAL, "symlaw_formula_parse: %d names; 0 to %d can be given", n,
+        return sl_fail(SL_EINVAL, "%s: %d names; 0 to %d can be given", function, n,
                        SL_EXPR_MAX_VARS);
     for (int i = 0; names && i < n; i++)
-        if (!names[i]) return sl_fail(SL_EINVAL, "symlaw_formula_parse: name %d is NULL", i + 1);
+        if (!names[i]) return sl_fail(SL_EINVAL, "%s: name %d is NULL", function, i + 1);
     return SL_OK;
 }
 
@@ -89,7 +90,7 @@ static sl_status parse(symlaw_formula **out, const char *text, const char *forma
     if (!out || !text) return sl_fail(SL_EINVAL, "symlaw_formula_parse: out or text is NULL");
     sl_format fmt;
     SL_TRY(find_format(&fmt, format, "symlaw_formula_parse"));
-    SL_TRY(check_names(names, n_names));
+    SL_TRY(check_names(names, n_names, "symlaw_formula_parse"));
 
     sl_status st;
     symlaw_formula *f = NULL;
@@ -247,6 +248,42 @@ static sl_status eval(double *y, const symlaw_formula *f, const double *const *x
 symlaw_status symlaw_formula_eval(double *y, const symlaw_formula *f, const double *const *x,
                                   int n_columns, int64_t n) {
     SL_API__PUBLIC(eval(y, f, x, n_columns, n));
+}
+
+int symlaw_formula_constants(const symlaw_formula *f) { return f ? sl_expr_max_par(f->e) : 0; }
+
+double symlaw_formula_constant(const symlaw_formula *f, int k) {
+    return f && k >= 0 && k < f->params ? f->value[k] : NAN;
+}
+
+static sl_status check_values(const symlaw_formula *f, const double *values, int n) {
+    const int constants = sl_expr_max_par(f->e);
+    if (!values) return SL_OK;
+    if (n != constants)
+        return sl_fail(SL_EINVAL, "symlaw_formula_bind: %d values for %d constants", n, constants);
+    for (int i = 0; i < n; i++)
+        if (!isfinite(values[i]))
+            return sl_fail(SL_EINVAL, "symlaw_formula_bind: value %d is no finite number", i + 1);
+    return SL_OK;
+}
+
+static sl_status bind(symlaw_formula **out, const symlaw_formula *f, const double *values, int n,
+                      const char *const *names, int n_names) {
+    if (!out || !f) return sl_fail(SL_EINVAL, "symlaw_formula_bind: out or formula is NULL");
+    SL_TRY(check_values(f, values, n));
+    SL_TRY(check_names(names, n_names, "symlaw_formula_bind"));
+    if (names && n_names < sl_expr_max_var(f->e))
+        return sl_fail(SL_EINVAL,
+                       "symlaw_formula_bind: the formula has x%d, but %d names are given",
+                       sl_expr_max_var(f->e), n_names);
+    const sl_names given = { names, n_names };
+    return sl_api__formula_fitted(out, f->e, values, values ? n : 0, names ? &given : &f->names);
+}
+
+symlaw_status symlaw_formula_bind(symlaw_formula **out, const symlaw_formula *f,
+                                  const double *values, int n, const char *const *names,
+                                  int n_names) {
+    SL_API__PUBLIC(bind(out, f, values, n, names, n_names));
 }
 
 int symlaw_formula_nodes(const symlaw_formula *f) { return f ? sl_expr_nodes(f->e) : 0; }

@@ -123,6 +123,60 @@ static void constants_have_errors(void **state) {
     symlaw_discovery_free(found);
 }
 
+/* Half of the rows are off by 5; weights that say so give the constants of the others. */
+static void weights_count_and_rows_are_drawn(void **state) {
+    sl_fixture *t = *state;
+    static const char *const names[] = { "mass", "speed" };
+    plane p;
+    double sigma[ROWS];
+    plane_fill(&p, &t->rng);
+    for (int i = 0; i < ROWS; i++) {
+        p.y[i] +=
+            1.2345 + (i % 2 == 0 ? 5 + sl_rng_normal(&t->rng) : 0.01 * sl_rng_normal(&t->rng));
+        sigma[i] = i % 2 == 0 ? 1e4 : 1;
+    }
+    symlaw_rows rows = SYMLAW_ROWS_INIT;
+    rows.x = p.columns;
+    rows.n_inputs = 2;
+    rows.y = p.y;
+    rows.rows = ROWS;
+    rows.names = names;
+    rows.target = "force <N>";
+    rows.sigma = sigma;
+    rows.sigma_relative = 1;
+    symlaw_discovery *found = NULL;
+    symlaw_formula *f = NULL;
+    char *svg = NULL;
+    SL_MUST(t, symlaw_discover_rows(&found, NULL, &rows, "{\"threads\":1,\"effort\":\"low\"}", NULL,
+                                    NULL));
+    SL_MUST(t, symlaw_discovery_formula(&f, found, 0));
+    const double x1[] = { 1 }, x2[] = { 2 }, *at[] = { x1, x2 };
+    double y;
+    SL_MUST(t, symlaw_formula_eval(&y, f, at, 2, 1));
+    SL_CHECK(t, fabs(y - (3 - 4 + 1.2345)) < 0.05, "%g", y);
+    symlaw_formula_free(f);
+
+    SL_MUST(t, symlaw_discovery_picture(&svg, found, &rows));
+    assert_non_null(strstr(svg, "<svg"));
+    assert_non_null(strstr(svg, "force &lt;N&gt;"));
+    symlaw_string_free(svg);
+
+    // what cannot be
+    symlaw_discovery *none = NULL;
+    sigma[3] = 0;
+    assert_int_equal(symlaw_discover_rows(&none, NULL, &rows, NULL, NULL, NULL), SL_EINVAL);
+    assert_true(strstr(sl_last_error(), "sigma of row 4"));
+    sigma[3] = 1;
+    rows.n_inputs = 1;
+    assert_int_equal(symlaw_discovery_picture(&svg, found, &rows), SL_EINVAL);
+    rows.size = 0;
+    assert_int_equal(symlaw_discover_rows(&none, NULL, &rows, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(symlaw_discover_rows(&none, NULL, NULL, NULL, NULL, NULL), SL_EINVAL);
+    assert_int_equal(symlaw_discovery_picture(NULL, found, &rows), SL_EINVAL);
+    assert_null(none);
+    symlaw_discovery_free(found);
+}
+
 static void questions_past_the_end_have_answers(void **state) {
     sl_fixture *t = *state;
     plane p;
@@ -598,6 +652,7 @@ int main(void) {
         SL_TEST(arrays_become_a_formula),
         SL_TEST(a_search_needs_no_model),
         SL_TEST(constants_have_errors),
+        SL_TEST(weights_count_and_rows_are_drawn),
         SL_TEST(questions_past_the_end_have_answers),
         SL_TEST(wrong_arguments_are_named),
         SL_TEST(a_model_tells_what_it_is),

@@ -281,6 +281,53 @@ static void constants_may_lack_memory(void **state) {
     symlaw_formula_free(f);
 }
 
+/* Text with free constants and the values beside it are the formula. */
+static void a_stored_formula_is_the_same(void **state) {
+    sl_fixture *t = *state;
+    static const char *const names[] = { "c1", "a b" }, *const plain[] = { "x1", "x2" };
+    const double value[] = { 1e-30, -0.1, 2.718281828459045e200 };
+    symlaw_formula *f = fitted(t, "c1*x1^(3/2) + exp(c2*x2) - x1/(c3 + x2)/3", value, 3);
+    symlaw_formula *named = NULL, *free_one = NULL, *read = NULL, *again = NULL;
+    char *text = NULL;
+    assert_int_equal(symlaw_formula_constants(f), 3);
+    assert_true(symlaw_formula_constant(f, 1) == -0.1);
+    assert_true(isnan(symlaw_formula_constant(f, 3)) && isnan(symlaw_formula_constant(f, -1)));
+    SL_MUST(t, symlaw_formula_bind(&named, f, value, 3, names, 2));
+    SL_MUST(t, symlaw_formula_bind(&free_one, named, NULL, 0, plain, 2));
+    assert_int_equal(symlaw_formula_constants(free_one), 3);
+    assert_true(isnan(symlaw_formula_constant(free_one, 0)));
+    SL_MUST(t, symlaw_formula_print(&text, free_one, "prefix"));
+    assert_null(strstr(text, "1e-30"));
+    SL_MUST(t, symlaw_formula_parse(&read, text, "prefix", NULL, 0));
+    SL_MUST(t, symlaw_formula_bind(&again, read, value, 3, names, 2));
+
+    const double x1[] = { 0.7, 3e150 }, x2[] = { -2, 1.25 }, *columns[] = { x1, x2 };
+    double y[2], z[2];
+    SL_MUST(t, symlaw_formula_eval(y, f, columns, 2, 2));
+    SL_MUST(t, symlaw_formula_eval(z, again, columns, 2, 2));
+    assert_memory_equal(y, z, sizeof y);
+    char *first = NULL;
+    SL_MUST(t, symlaw_formula_print(&first, named, "infix"));
+    check_print(t, again, "infix", first);
+    assert_non_null(strstr(first, "`a b`"));
+
+    // what cannot be bound
+    symlaw_formula *none = NULL;
+    assert_int_equal(symlaw_formula_bind(NULL, f, value, 3, NULL, 0), SL_EINVAL);
+    assert_int_equal(symlaw_formula_bind(&none, NULL, value, 3, NULL, 0), SL_EINVAL);
+    assert_int_equal(symlaw_formula_bind(&none, f, value, 2, NULL, 0), SL_EINVAL);
+    assert_int_equal(symlaw_formula_bind(&none, f, value, 3, names, 1), SL_EINVAL);
+    assert_int_equal(symlaw_formula_bind(&none, f, (double[]){ 1, NAN, 2 }, 3, NULL, 0), SL_EINVAL);
+    assert_null(none);
+    symlaw_string_free(first);
+    symlaw_string_free(text);
+    symlaw_formula_free(f);
+    symlaw_formula_free(named);
+    symlaw_formula_free(free_one);
+    symlaw_formula_free(read);
+    symlaw_formula_free(again);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(text_goes_in_and_comes_out),
@@ -295,6 +342,7 @@ int main(void) {
         SL_TEST(canonical_forms_keep_constants),
         SL_TEST(constants_count_as_their_decimals),
         SL_TEST(constants_may_lack_memory),
+        SL_TEST(a_stored_formula_is_the_same),
     };
     return sl_test_main("api.formula", tests, SL_LEN(tests));
 }
