@@ -146,6 +146,14 @@ SL_NODISCARD sl_status sl_commands__list(int64_t *listed, sl_commands_run *run,
 SL_NODISCARD sl_status sl_commands__table_read(sl_table *out, bool *late,
                                                const sl_commands_run *run, const char *path,
                                                const sl_table_options *o, double timeout);
+/* The progress alone: an sl_table_progress whose payload is a listener. */
+int sl_commands__table_progress(int64_t rows, int64_t bytes, int64_t size, void *listener);
+
+/* A file that can be read twice: *path as it is, or, where that is standard input or a pipe, what
+ * was read from there in a temporary file that has no name (a path of /dev/fd) and goes with
+ * `kept`, which the caller closes (-1: none). SL_ELIMIT: it is too large for that. */
+SL_NODISCARD sl_status sl_commands__table_keep(const char **path, int *kept, sl_commands_run *run);
+void sl_commands__table_release(int kept);
 
 /* ---------------------------------------------------------------- pairs --------------------- */
 
@@ -310,10 +318,11 @@ SL_NODISCARD sl_status sl_commands__memory_check(const sl_train_plan *p, double 
 /* Options of the command info. */
 typedef struct sl_commands__info_options {
     sl_commands_common common;
-    const char *model, *run, *plan; // NULL: not given
+    const char *model, *run, *plan, *table; // NULL: not given
     int64_t ranks;
     double rate, tokens; // NaN: not given
     bool tensors;
+    sl_commands_reading reading; // of the table
     sl_commands__training training;
 } sl_commands__info_options;
 
@@ -321,6 +330,10 @@ typedef struct sl_commands__info_options {
 SL_NODISCARD sl_status sl_commands__info_model(sl_commands_run *run, const char *path, bool tensors,
                                           sl_str *result);
 SL_NODISCARD sl_status sl_commands__info_run(sl_commands_run *run, const char *dir, sl_str *result);
+/* `symlaw info` of a table: what it holds, and what discover would take. */
+SL_NODISCARD sl_status sl_commands__info_table(sl_commands_run *run,
+                                               const sl_commands__info_options *options,
+                                               sl_str *result);
 /* `symlaw info` of a study's plan: what all its runs take. */
 SL_NODISCARD sl_status sl_commands__info_plan(sl_commands_run *run,
                                               const sl_commands__info_options *options,

@@ -17,6 +17,9 @@ static const sl_option own_rows[] = {
         .help = "print the progress of the run in DIR"),
     ROW(plan, "plan", .path = SL_PATH_FILE_INPUT, .shown = "PLAN",
         .help = "print every run of a study's plan, with FLOPs and time"),
+    ROW(table, "table", .path = SL_PATH_FILE_INPUT, .shown = "FILE",
+        .help = "print what the columns of a table hold, and which of them \"symlaw discover\" "
+                "takes; - is standard input"),
     ROW(ranks, "ranks", .value = 1, .min = 1, .max = 1e6, .shown = "R",
         .help = "--plan: times for R processes, each as fast as this machine, with perfect "
                 "scaling"),
@@ -52,7 +55,8 @@ static const char help[] =
     "  symlaw info --size 93M --tokens 32 --json      the largest, at once\n"
     "  symlaw info --width 128 --layers 2 --tensors   every tensor of a model\n"
     "  symlaw info --model runs/a/model-00001000.safetensors\n"
-    "  symlaw info --run runs/a                       its progress";
+    "  symlaw info --run runs/a                       its progress\n"
+    "  symlaw info --table data.csv                   columns of a table";
 
 /* ---------------------------------------------------------------- a plan -------------------- */
 
@@ -143,24 +147,26 @@ done:
 
 static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     const options *o = run->options;
-    const void *const jobs[] = { &o->model, &o->run, &o->plan };
+    const void *const jobs[] = { &o->model, &o->run, &o->plan, &o->table };
     const void *job;
     (void)ok; // a damaged file is a failure, not an answer
     SL_TRY(sl_commands__one_job(&job, run, jobs, SL_LEN(jobs)));
     if (job == &o->model) return sl_commands__info_model(run, o->model, o->tensors, result);
     if (job == &o->run) return sl_commands__info_run(run, o->run, result);
+    if (job == &o->table) return sl_commands__info_table(run, o, result);
     if (job == &o->plan) return sl_commands__info_plan(run, o, result);
     return plan(run, result);
 }
 
 sl_commands_command sl_commands__info = {
     .info = { .name = "info",
-              .summary = "cost of a model or a study; contents of a file or a run",
+              .summary = "cost of a model or a study; contents of a file, a table or a run",
               .help = help,
               .positional = "plan" },
     .work = work,
     .size = sizeof(options),
     .parts = { { &own, 0, "options", NULL },
+               SL_COMMANDS_READING_PART(options, reading),
                SL_COMMANDS__TRAINING_PARTS(options, training),
                SL_COMMANDS_COMMON_PART },
 };

@@ -1,6 +1,10 @@
 /* reading - the options of how a table is read, which commands that read one share, and reading
  * with progress. */
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "commands/commands_impl.h"
 
@@ -53,7 +57,7 @@ sl_status sl_commands_reading_options(sl_csv_options *out, const sl_commands_rea
 /* ---------------------------------------------------------------- progress ------------------ */
 
 typedef struct progress {
-    const sl_commands_listener *listener;
+    sl_commands_listener listener;
     double deadline; // 0: none
     int64_t rows;
     bool late;
@@ -63,19 +67,23 @@ typedef struct progress {
  * is found in no time. */
 static const double grace = 0.1; // seconds
 
+int sl_commands__table_progress(int64_t rows, int64_t bytes, int64_t size, void *listener) {
+    char text[64], digits[32];
+    sl_snprintf(text, sizeof text, "reading, %s rows", sl_group_digits(digits, rows));
+    return sl_commands_send_event(listener, SYMLAW_EVENT_PROGRESS, text, strlen(text),
+                                  (double)bytes, (double)size) != SL_OK;
+}
+
 static int on_rows(int64_t rows, int64_t bytes, int64_t size, void *payload) {
     progress *p = payload;
-    char text[64], digits[32];
     p->rows = rows;
     p->late = p->deadline > 0 && sl_clock() > p->deadline + grace;
-    sl_snprintf(text, sizeof text, "reading, %s rows", sl_group_digits(digits, rows));
-    return p->late || sl_commands_send_event(p->listener, SYMLAW_EVENT_PROGRESS, text, strlen(text),
-                                             (double)bytes, (double)size) != SL_OK;
+    return p->late || sl_commands__table_progress(rows, bytes, size, &p->listener);
 }
 
 sl_status sl_commands__table_read(sl_table *out, bool *late, const sl_commands_run *run,
                                   const char *path, const sl_table_options *o, double timeout) {
-    progress p = { .listener = &run->listener };
+    progress p = { .listener = run->listener };
     p.deadline = sl_deadline(run->listener.start, timeout);
     const sl_status st = sl_data_table_read(out, path, o, on_rows, &p);
     *late = st == SL_ECANCEL && p.late;
@@ -86,4 +94,65 @@ sl_status sl_commands__table_read(sl_table *out, bool *late, const sl_commands_r
         "%lld",
         timeout, path, (long long)p.rows);
     return SL_OK;
+}
+
+/* ---------------------------------------------------------------- what can be read twice ---- */
+
+static const int64_t keep_max = (int64_t)1 << 30; // bytes
+
+static bool is_regular(const char *path) {
+    struct stat s;
+    return strcmp(path, "-") != 0 && (stat(path, &s) != 0 || S_ISREG(s.st_mode));
+}
+
+/* All of the file into `to`. A signal may be a cancellation: the callback decides. */
+static sl_status copy_all(int to, int from, const char *shown, const sl_commands_listener *l) {
+    char block[1 << 16];
+    int64_t all = 0;
+    for (;;) {
+        const ssize_t got = read(from, block, sizeof block);
+        if (got < 0 && errno != EINTR)
+            return sl_fail(SL_EIO, "reading %s: %s", shown, sl_strerror(errno));
+        SL_TRY(sl_commands_send_event(l, SYMLAW_EVENT_PROGRESS, "reading", 7, (double)all, 0));
+        if (got < 0) continue;
+        if (got == 0) return SL_OK;
+        all += got;
+        if (all > keep_max)
+            return sl_fail(SL_ELIMIT,
+                           "%s has more than %lld bytes, too many to keep for a second reading; "
+                           "save it to a file and name that",
+                           shown, (long long)keep_max);
+        for (ssize_t done = 0; done < got;) {
+            const ssize_t n = write(to, block + done, (size_t)(got - done));
+            if (n < 0 && errno != EINTR)
+                return sl_fail(SL_EIO, "keeping %s in a temporary file: %s", shown,
+                               sl_strerror(errno));
+            done += n > 0 ? n : 0;
+        }
+    }
+}
+
+sl_status sl_commands__table_keep(const char **path, int *kept, sl_commands_run *run) {
+    *kept = -1;
+    if (is_regular(*path)) return SL_OK;
+    const bool standard = strcmp(*path, "-") == 0;
+    const char *shown = standard ? "standard input" : *path;
+    FILE *file = standard ? stdin : fopen(*path, "re");
+    FILE *to = file ? tmpfile() : NULL; // has no name: it is gone with the descriptor
+    sl_status st = SL_OK;
+    if (!file || !to) SL_GO(sl_fail(SL_EIO, "cannot read %s: %s", shown, sl_strerror(errno)));
+    SL_GO(copy_all(fileno(to), fileno(file), shown, &run->listener));
+    char *name = sl_arena_alloc(&run->arena, 32);
+    *kept = dup(fileno(to));
+    if (!name || *kept < 0) SL_GO(sl_fail(SL_ENOMEM, "no memory for %s", shown));
+    sl_snprintf(name, 32, "/dev/fd/%d", *kept);
+    *path = name;
+done:
+    if (to) fclose(to);
+    if (file && !standard) fclose(file);
+    return st;
+}
+
+void sl_commands__table_release(int kept) {
+    if (kept >= 0) close(kept);
 }

@@ -191,6 +191,53 @@ SL_NODISCARD sl_status sl_data_table_read(sl_table *out, const char *path,
                                           void *payload);
 void sl_data_table_clear(sl_table *t);
 
+/* What a column holds. */
+typedef enum sl_column_kind {
+    SL_COLUMN_NUMBER,
+    SL_COLUMN_TEXT,
+    SL_COLUMN_DATE,
+    SL_COLUMN_CONSTANT, // the same number in every row that has one
+    SL_COLUMN_EMPTY,    // every cell is missing
+} sl_column_kind;
+const char *sl_data_column_kind_name(sl_column_kind k); // "number"
+
+enum { SL_TABLE_FIRST = 5, SL_TABLE_PREVIEW = 20 };
+
+typedef struct sl_table_column {
+    const char *name; // without its unit
+    const char *unit; // as it is written; NULL: none
+    sl_column_kind kind;
+    int64_t missing;  // cells
+    double min, max;  // of its finite numbers; NaN: it has none
+    int64_t distinct; // values; -1: more than are counted
+    const char *first[SL_TABLE_FIRST]; // the first cells that are not missing
+    int n_first;
+} sl_table_column;
+
+/* A file's columns, all of them, before anything is asked of it. */
+typedef struct sl_table_summary {
+    sl_arena arena; // of all below
+    int64_t rows;
+    int columns;
+    sl_table_column *column;
+    char separator; // ' ': runs of blanks
+    bool header;
+    const char **preview; // cell c of row r is preview[r * columns + c]
+    int preview_rows;
+    const char **notes; // sentences: what was done to read it, and what discover would refuse
+    int n_notes;
+    const char *target; // that sl_data_table_read takes by o; NULL: it fails, and a note has the reason
+    const char **inputs;
+    int n_inputs;
+} sl_table_summary;
+
+/* Reads the file twice, so it must be one that can be. A cell that is no number in a column of them
+ * is a note, not a failure. A failure leaves *out as it was. */
+SL_NODISCARD sl_status sl_data_table_summary(sl_table_summary *out, const char *path,
+                                             const sl_table_options *o, sl_table_progress progress,
+                                             void *payload);
+void sl_data_table_summary_clear(sl_table_summary *s);
+
 /* ---------------------------------------------------------------- numbers ------------------- */
 
 /* v = mantissa * 10^exponent with 1 <= |mantissa| < 10, rounded once to float; a mantissa that

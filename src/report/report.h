@@ -79,6 +79,12 @@ typedef struct sl_report_check {
 void sl_report_checks_table(sl_str *s, const sl_report_check *c, int n);
 void sl_report_checks_json(sl_str *s, const sl_report_check *c, int n);
 
+/* ---------------------------------------------------------------- a table ------------------- */
+
+/* What its columns hold, for people and as the member `table`. file: as it was given. */
+SL_NODISCARD sl_status sl_report_table_text(sl_str *s, const char *file, const sl_table_summary *t);
+void sl_report_table_json(sl_str *s, const char *file, const sl_table_summary *t);
+
 /* ---------------------------------------------------------------- a discovery --------------- */
 
 typedef struct sl_report_discovery {
