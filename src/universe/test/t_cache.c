@@ -49,8 +49,8 @@ static int files_in(const char *dir) {
 }
 
 /* An empty folder, and limits under which everything is kept there. */
-static cache fresh(const char *name) {
-    cache c = CACHE_INIT;
+static sl_universe__cache fresh(const char *name) {
+    sl_universe__cache c = SL_UNIVERSE__CACHE_INIT;
     c.dir = sl_test_path(name);
     c.min_raw = 0;
     c.rules = 17;
@@ -59,12 +59,13 @@ static cache fresh(const char *name) {
 }
 
 /* Folders of a test are removed by it: the fixture removes files, and folders when empty. */
-static void drop(const cache *c) {
+static void drop(const sl_universe__cache *c) {
     empty_folder(c->dir);
     rmdir(c->dir);
 }
 
-static const char *path_of(sl_fixture *t, const sl_universe_options *o, const cache *c) {
+static const char *path_of(sl_fixture *t, const sl_universe_options *o,
+                           const sl_universe__cache *c) {
     sl_str s = { 0 };
     sl_universe__cache_path(&s, o, c);
     SL_MUST(t, sl_str_status(&s));
@@ -93,7 +94,7 @@ static void on_note(const char *text, void *payload) {
 }
 
 static sl_universe *opened(sl_fixture *t, event_log *h, const sl_universe_options *o,
-                           const cache *c) {
+                           const sl_universe__cache *c) {
     sl_universe *u = NULL;
     *h = (event_log){ 0 };
     sl_universe_watch w = { on_progress, on_note, h };
@@ -136,7 +137,7 @@ static sl_universe *build(sl_fixture *t, const sl_universe_options *o) {
 }
 
 /* Opens and checks; returns whether it was read. What is wrong with a note fails the test. */
-static bool was_read(sl_fixture *t, const sl_universe_options *o, const cache *c,
+static bool was_read(sl_fixture *t, const sl_universe_options *o, const sl_universe__cache *c,
                      const sl_universe *built) {
     event_log h;
     sl_universe *u = opened(t, &h, o, c);
@@ -157,7 +158,7 @@ static void write_bytes(sl_fixture *t, const char *path, const char *bytes, size
 
 static void a_set_from_the_file_is_the_set_that_was_built(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("same");
+    sl_universe__cache c = fresh("same");
     sl_universe_options cases[] = {
         config(0, 2, NULL, 0),   config(1, 3, NULL, 0),    config(2, 2, NULL, 0),
         config(2, 2, NULL, 400), config(3, 1, NULL, 5000), config(4, 1, "-", 0),
@@ -181,7 +182,7 @@ static void a_set_from_the_file_is_the_set_that_was_built(void **state) {
 
 static void many_threads_read_the_same(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("threads");
+    sl_universe__cache c = fresh("threads");
     sl_pool *pool;
     sl_universe_options o = config(3, 1, NULL, 10000); // more than a part
     SL_MUST(t, sl_par_pool_new(&pool, 3));
@@ -200,7 +201,7 @@ static void many_threads_read_the_same(void **state) {
 /* Independent of the process that writes it and of the time that took. */
 static void the_file_of_a_configuration_has_always_the_same_bytes(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("bytes");
+    sl_universe__cache c = fresh("bytes");
     sl_universe_options o = little();
     char *bytes[2];
     size_t n[2];
@@ -218,7 +219,7 @@ static void the_file_of_a_configuration_has_always_the_same_bytes(void **state) 
 
 static void each_configuration_has_a_file_of_its_own(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("own");
+    sl_universe__cache c = fresh("own");
     sl_universe_options base = little(), other[7];
     for (int i = 0; i < SL_LEN(other); i++) other[i] = base;
     other[0].depth = 1;
@@ -252,7 +253,7 @@ static void without_a_folder_there_are_no_files(void **state) {
     sl_universe_free(built);
 
     // what is built sooner than written is not kept
-    cache c = fresh("cheap");
+    sl_universe__cache c = fresh("cheap");
     event_log h;
     c.min_raw = 1000000;
     sl_universe_free(opened(t, &h, &o, &c));
@@ -261,7 +262,7 @@ static void without_a_folder_there_are_no_files(void **state) {
 
 static void wrong_options_are_refused_before_any_file(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("refused");
+    sl_universe__cache c = fresh("refused");
     sl_universe *u = NULL;
     sl_universe_options o = little();
     o.depth = 5;
@@ -275,7 +276,7 @@ static void wrong_options_are_refused_before_any_file(void **state) {
 /* A file larger than the memory allowed is not read; the members are built, if that is allowed. */
 static void memory_allowed_holds_for_the_file_too(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("memory");
+    sl_universe__cache c = fresh("memory");
     event_log h;
     sl_universe *u = NULL;
     sl_universe_options o = config(2, 2, NULL, 0);
@@ -292,7 +293,7 @@ static void memory_allowed_holds_for_the_file_too(void **state) {
 
 static void a_changed_byte_is_noticed(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("byte");
+    sl_universe__cache c = fresh("byte");
     sl_universe_options o = little();
     sl_universe *built = build(t, &o);
     const char *path = path_of(t, &o, &c);
@@ -300,7 +301,8 @@ static void a_changed_byte_is_noticed(void **state) {
     size_t n;
     was_read(t, &o, &c, built);
     SL_MUST(t, sl_file_read(&bytes, &n, path, SIZE_MAX / 2));
-    cache no_sync = c; // reads, but takes it for too large to keep: a sync for each byte is slow
+    sl_universe__cache no_sync =
+        c; // reads, but takes it for too large to keep: a sync for each byte is slow
     no_sync.max_bytes = (int64_t)n * 3 / 2;
     for (size_t at = 0; at < n; at++) {
         const char old = bytes[at];
@@ -319,7 +321,7 @@ static void a_changed_byte_is_noticed(void **state) {
 
 static void a_cut_or_longer_file_is_noticed(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("cut");
+    sl_universe__cache c = fresh("cut");
     sl_universe_options o = little();
     sl_universe *built = build(t, &o);
     const char *path = path_of(t, &o, &c);
@@ -327,7 +329,7 @@ static void a_cut_or_longer_file_is_noticed(void **state) {
     size_t n;
     was_read(t, &o, &c, built);
     SL_MUST(t, sl_file_read(&bytes, &n, path, SIZE_MAX / 2));
-    cache no_sync = c;
+    sl_universe__cache no_sync = c;
     no_sync.max_bytes = (int64_t)n * 3 / 2;
     for (size_t length = 0; length < n; length++) {
         write_bytes(t, path, bytes, length);
@@ -381,7 +383,7 @@ static void forge_hash(sl_fixture *t, char *bytes, const sl_universe_options *o,
 
 static void a_forged_file_does_no_harm(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("forged");
+    sl_universe__cache c = fresh("forged");
     sl_universe_options o = little();
     sl_universe *built = build(t, &o);
     const char *path = path_of(t, &o, &c);
@@ -391,7 +393,7 @@ static void a_forged_file_does_no_harm(void **state) {
     SL_MUST(t, sl_file_read(&good, &n, path, SIZE_MAX / 2));
     SL_MUST(t, sl_file_read(&bytes, &n, path, SIZE_MAX / 2));
     const size_t nodes = HEAD + 8; // 30 members: one word of bits
-    cache no_sync = c;
+    sl_universe__cache no_sync = c;
     no_sync.max_bytes = (int64_t)n * 3 / 2;
 
     // the forgery itself is good, or nothing below would say anything
@@ -483,7 +485,7 @@ static void a_forged_file_does_no_harm(void **state) {
 
 static void a_file_of_other_rules_is_not_used(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("rules"), other = c;
+    sl_universe__cache c = fresh("rules"), other = c;
     sl_universe_options o = little();
     sl_universe *built = build(t, &o);
     other.rules ^= 1;
@@ -500,7 +502,8 @@ static void a_file_of_other_rules_is_not_used(void **state) {
 }
 
 /* A file is told to be stale by version and rules. If the members of a set change, one of the two
- * must: where the rules are the same as before, raise CACHE_VERSION. Then write the three here. */
+ * must: where the rules are the same as before, raise SL_UNIVERSE__CACHE_VERSION. Then write the
+ * three here. */
 static void version_and_rules_follow_the_members(void **state) {
     sl_fixture *t = *state;
     static const struct {
@@ -520,10 +523,10 @@ static void version_and_rules_follow_the_members(void **state) {
     o.withheld = 0.1;
     sl_universe *u = build(t, &o);
     SL_CHECK(t,
-             CACHE_VERSION == last.version && rules == last.rules &&
+             SL_UNIVERSE__CACHE_VERSION == last.version && rules == last.rules &&
                  strcmp(sl_universe_hash(u), last.hash) == 0,
-             "version %d, rules 0x%016llx, set %s", CACHE_VERSION, (unsigned long long)rules,
-             sl_universe_hash(u));
+             "version %d, rules 0x%016llx, set %s", SL_UNIVERSE__CACHE_VERSION,
+             (unsigned long long)rules, sl_universe_hash(u));
     sl_universe_free(u);
 }
 
@@ -545,7 +548,7 @@ static void rules_out_of_memory(void **state) {
 
 static void what_is_no_plain_file_is_left_alone(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("plain");
+    sl_universe__cache c = fresh("plain");
     sl_universe_options o = little();
     sl_universe *built = build(t, &o), *u;
     const char *path = path_of(t, &o, &c);
@@ -570,7 +573,7 @@ static void a_folder_that_cannot_be_written_is_a_note(void **state) {
     static const char *const dirs[] = { "/proc/symlaw", "/dev/null/symlaw", "/dev/null" };
     sl_universe_options o = little();
     sl_universe *built = build(t, &o), *u;
-    cache c = fresh("none");
+    sl_universe__cache c = fresh("none");
     event_log h;
     for (int i = 0; i < SL_LEN(dirs); i++) {
         c.dir = dirs[i];
@@ -589,7 +592,7 @@ static void missing_folders_are_made(void **state) {
     static const char *const below[] = { "a", "a/b", "a/b//c", "a/b/c/d/" };
     sl_universe_options o = little();
     sl_universe *built = build(t, &o);
-    cache c = fresh("deep");
+    sl_universe__cache c = fresh("deep");
     const char *top = c.dir;
     char dir[300];
     c.dir = dir;
@@ -609,7 +612,7 @@ static void missing_folders_are_made(void **state) {
 
 static void a_failing_write_leaves_nothing(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("write");
+    sl_universe__cache c = fresh("write");
     sl_universe_options o = little();
     sl_universe *built = build(t, &o), *u;
     event_log h;
@@ -633,7 +636,7 @@ static void a_failing_write_leaves_nothing(void **state) {
 /* A write that fails must not cost the file that was there, even if that one is bad. */
 static void a_failing_write_leaves_the_old_file(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("old");
+    sl_universe__cache c = fresh("old");
     sl_universe_options o = little();
     const char *path = path_of(t, &o, &c);
     event_log h;
@@ -649,7 +652,7 @@ static void a_failing_write_leaves_the_old_file(void **state) {
     drop(&c);
 }
 
-static sl_status open_anew(const sl_universe_options *o, const cache *c, bool kept) {
+static sl_status open_anew(const sl_universe_options *o, const sl_universe__cache *c, bool kept) {
     sl_universe *u;
     if (!kept) empty_folder(c->dir);
     SL_TRY(sl_universe__open(&u, NULL, o, NULL, c));
@@ -659,7 +662,7 @@ static sl_status open_anew(const sl_universe_options *o, const cache *c, bool ke
 
 static void every_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("memory");
+    sl_universe__cache c = fresh("memory");
     sl_universe_options o = little();
     SL_EACH_ALLOCATION(t, open_anew(&o, &c, false));
     SL_EACH_ALLOCATION(t, open_anew(&o, &c, true));
@@ -679,7 +682,7 @@ static void set_age(sl_fixture *t, const char *path, int seconds) {
 
 static void what_was_not_used_for_longest_goes_first(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("limit");
+    sl_universe__cache c = fresh("limit");
     event_log h;
     const char *path[5];
     c.max_files = 3;
@@ -736,7 +739,7 @@ static void find_temporary(char *out, size_t size, const char *dir) {
 
 static void what_killed_ones_left_goes_and_nothing_else(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("left");
+    sl_universe__cache c = fresh("left");
     event_log h;
     // of this machine: the name of one that is being written, with another process in it
     char gone[300], alive[300];
@@ -797,7 +800,7 @@ static void what_killed_ones_left_goes_and_nothing_else(void **state) {
 /* Several processes write, read and remove in one folder; each gets its set. */
 static void processes_do_not_disturb_each_other(void **state) {
     sl_fixture *t = *state;
-    cache c = fresh("many");
+    sl_universe__cache c = fresh("many");
     sl_universe *built[3];
     for (int i = 0; i < 3; i++) {
         sl_universe_options o = little();
