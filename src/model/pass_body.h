@@ -8,9 +8,9 @@
  *     SQRT(x)   its root
  *     OWN_CELLS true if the batch's floats must be copied to be REAL
  *
- * Rows: R = pairs x points is a column's cells, n = columns x R all cells, m those that a layer reads
- * on (R in the last encoder layer, n before), T all tokens. A layer's activations are kept for the
- * way back. Names of gradients begin with d; `dx` is the residual stream's. */
+ * Rows: R = pairs x points is a column's cells, n = columns x R all cells, m those that a layer
+ * reads on (R in the last encoder layer, n before), T all tokens. A layer's activations are kept
+ * for the way back. Names of gradients begin with d; `dx` is the residual stream's. */
 
 /* ---------------------------------------------------------------- activations --------------- */
 
@@ -279,7 +279,8 @@ static void keep_bits(const struct WORK *w, uint8_t *keep, size_t bytes, int pai
                  sl_nn_keep_threshold(chance));
 }
 
-/* Masks of cells: `bytes` for each pair and each of the first `columns` columns. NULL: no dropout. */
+/* Masks of cells: `bytes` for each pair and each of the first `columns` columns. NULL: no
+ * dropout. */
 static const uint8_t *keep_cells(const struct WORK *w, uint8_t *keep, size_t bytes, int columns,
                                  int layer, int place, double chance) {
     if (!w->dropout.on || chance <= 0) return NULL;
@@ -320,8 +321,8 @@ typedef enum attending {
     CROSS   // the tokens of a target to the memory of its pair
 } attending;
 
-/* Group g: where its queries and keys begin, in rows, how many there are, and where its weights are,
- * in numbers. A target's weights are spaced for the longest that the work can take. */
+/* Group g: where its queries and keys begin, in rows, how many there are, and where its weights
+ * are, in numbers. A target's weights are spaced for the longest that the work can take. */
 typedef struct group {
     size_t queries, keys, weights;
     int Tq, Tk;
@@ -522,7 +523,8 @@ static void encoder_fwd(struct WORK *w, const REAL *weights, int i, const residu
 
 /* w->dx: the gradient behind the layer in its first m rows, zero in the others; w->dh: that of the
  * norm which reads it. Leaves both for the layer before. */
-static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, const residual_norm *in) {
+static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i,
+                        const residual_norm *in) {
     const sl_model_options *o = &w->model->options;
     const sl_model__encoder *at = &w->model->layout->encoder[i];
     encoder_layer *l = &w->encoder[i];
@@ -580,8 +582,8 @@ static const REAL *encode(struct WORK *w, const REAL *weights) {
         affine_prepare(w, weights);
     } else {
         norm n = encoder_norm(w, weights, NULL, -1);
-        NN(residual_norm_fwd)(NULL, w->cells_in.h, w->cells_in.stat, w->cells_in.x, NULL, NULL, NULL, 1,
-                     n.gain, n.offset, (REAL)m->options.norm_eps, w->n, d);
+        NN(residual_norm_fwd)(NULL, w->cells_in.h, w->cells_in.stat, w->cells_in.x, NULL, NULL,
+                              NULL, 1, n.gain, n.offset, (REAL)m->options.norm_eps, w->n, d);
     }
     for (int i = 0; i < m->options.layers && !is_stopped(w); i++)
         encoder_fwd(w, weights, i, encoder_in(w, i));
@@ -662,8 +664,8 @@ static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const residu
 }
 
 /* As encoder_bwd, of w->dx_tokens; adds to the memory's gradient, the first R rows of w->dx. */
-static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, const residual_norm *in,
-                        const REAL *memory) {
+static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i,
+                        const residual_norm *in, const REAL *memory) {
     const sl_model_options *o = &w->model->options;
     const sl_model__decoder *at = &w->model->layout->decoder[i];
     decoder_layer *l = &w->decoder[i];
@@ -684,8 +686,8 @@ static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, 
     NN(linear_bwd_w)(grad + at->cross_kv_w, grad + at->cross_kv_b, w->dmemory, 2 * d, l->memory_h,
                      d, w->R, d, 2 * d);
     NN(linear_bwd_x)(w->dh, d, w->dmemory, 2 * d, weights + at->cross_kv_w, w->R, d, 2 * d, false);
-    NN(residual_norm_bwd)(w->dx, NULL, NULL, grad + at->memory_g, grad + at->memory_b, w->dh, memory,
-                 l->memory_stat, NULL, 1, weights + at->memory_g, w->R, d);
+    NN(residual_norm_bwd)(w->dx, NULL, NULL, grad + at->memory_g, grad + at->memory_b, w->dh,
+                          memory, l->memory_stat, NULL, 1, weights + at->memory_g, w->R, d);
     NN(linear_bwd_w)(grad + at->cross_q_w, grad + at->cross_q_b, w->dwide, d, l->after_self.h, d, T,
                      d, d);
     NN(linear_bwd_x)(w->dh, d, w->dwide, d, weights + at->cross_q_w, T, d, d, false);
@@ -721,8 +723,8 @@ static void decode(struct WORK *w, const REAL *weights, const REAL *memory) {
     NN(tokens_fwd)(w->tokens_in.x, w->batch->ids, w->at, weights + l->table, w->position_code, T,
                    d);
     norm n = decoder_norm(w, weights, NULL, -1);
-    NN(residual_norm_fwd)(NULL, w->tokens_in.h, w->tokens_in.stat, w->tokens_in.x, NULL, NULL, NULL, 1,
-                 n.gain, n.offset, (REAL)m->options.norm_eps, T, d);
+    NN(residual_norm_fwd)(NULL, w->tokens_in.h, w->tokens_in.stat, w->tokens_in.x, NULL, NULL, NULL,
+                          1, n.gain, n.offset, (REAL)m->options.norm_eps, T, d);
     for (int i = 0; i <= last && !is_stopped(w); i++)
         decoder_fwd(w, weights, i, decoder_in(w, i), memory);
     if (w->stopped) return;

@@ -9,7 +9,8 @@
  *     softmax   on vectors of points
  *     combine   for each point its numbers as broadcast factors, vectors along D
  *
- * Where fewer points are left, the last one stands in for those missing, and is not stored again. */
+ * Where fewer points are left, the last one stands in for those missing, and is not stored
+ * again. */
 #include "nn/attention_impl.h"
 #include "nn/exponential.h"
 
@@ -81,7 +82,8 @@ SL_INLINE void drop_pairs(pairs *kept, const pairs *x, const columns *s, int h, 
 }
 
 /* Softmax over the keys c that are there; the others become 0, and all do if none is there. */
-SL_INLINE void softmax_pairs(pairs *p, const iunit *there, float base2, const int nq, const int cols) {
+SL_INLINE void softmax_pairs(pairs *p, const iunit *there, float base2, const int nq,
+                             const int cols) {
     for (int a = 0; a < nq; a++) {
         unit e[SL_NN_MAX_COLUMNS], total = { 0 };
         unit top = unit_set(-__builtin_inff());

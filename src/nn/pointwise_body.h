@@ -1,17 +1,18 @@
 /* The fast kernels that neither multiply matrices nor attend: one text for all instruction sets.
  *
- * A norm is a chain: sum of a row, mean, squares, root, quotient. One row leaves the machine waiting
- * at every link, so four rows (ROWS) walk the chain together, and their horizontal sums are taken at
- * once. Four rows of the widest model are 16 KB: a second look at them finds them in the first cache.
+ * A norm is a chain: sum of a row, mean, squares, root, quotient. One row leaves the machine
+ * waiting at every link, so four rows (ROWS) walk the chain together, and their horizontal sums are
+ * taken at once. Four rows of the widest model are 16 KB: a second look at them finds them in the
+ * first cache.
  *
- * Column sums (db, dgain, doffset) stay in the first cache, and each row is added to them where they
- * lie. Four rows side by side, summed in registers first, were tried: on a Zen 3 they were no faster
- * at 64 columns, a tenth slower at 256, and half as fast at 1024, where rows are 4 KB apart and all
- * their lines fall into one set of the cache.
+ * Column sums (db, dgain, doffset) stay in the first cache, and each row is added to them where
+ * they lie. Four rows side by side, summed in registers first, were tried: on a Zen 3 they were no
+ * faster at 64 columns, a tenth slower at 256, and half as fast at 1024, where rows are 4 KB apart
+ * and all their lines fall into one set of the cache.
  *
- * A kernel is a function of one piece of a row, n numbers from column c on, inlined into a loop over
- * whole vectors and once for the rest, where n < W. What its caller left out (bits, a bias, the norm)
- * are constants there, so each combination is a loop of its own.
+ * A kernel is a function of one piece of a row, n numbers from column c on, inlined into a loop
+ * over whole vectors and once for the rest, where n < W. What its caller left out (bits, a bias,
+ * the norm) are constants there, so each combination is a loop of its own.
  *
  * The order of a sum depends on N, C and W alone. */
 #include <math.h>
@@ -81,7 +82,8 @@ SL_INLINE vec squares_of_row(const float *x, float mean, int C) {
     return sum0 + sum1;
 }
 
-SL_INLINE void norm(const residual_norm *s, const float *x, float *h, vec mean, vec rstd, int c, int n) {
+SL_INLINE void norm(const residual_norm *s, const float *x, float *h, vec mean, vec rstd, int c,
+                    int n) {
     const vec z = (v_load_n(x + c, n) - mean) * rstd;
     v_store_n(h + c, v_fma(z, v_load_n(s->gain + c, n), v_load_n(s->offset + c, n)), n);
 }
@@ -116,16 +118,18 @@ SL_INLINE void seam_rows(const residual_norm *s, size_t row, int rows) {
     }
 }
 
-SL_INLINE void seam_all(residual_norm s, bool joined, bool biased, bool dropped, bool normed, int N) {
+SL_INLINE void seam_all(residual_norm s, bool joined, bool biased, bool dropped, bool normed,
+                        int N) {
     s.join = joined, s.bias = biased, s.drop = dropped, s.norm = normed;
     for (int n = 0; n < N; n += ROWS) seam_rows(&s, (size_t)n, SL_MIN(ROWS, N - n));
 }
 
 static void residual_norm_fwd(float *xo, float *h, float *stat, const float *x, const float *y,
-                     const float *b, const uint8_t *keep, float scale, const float *gain,
-                     const float *offset, float eps, int N, int C) {
-    const residual_norm s = { .x = x, .y = y, .b = b, .gain = gain, .offset = offset, .xo = xo, .h = h,
-                     .stat = stat, .keep = keep, .scale = scale, .eps = eps, .C = C };
+                              const float *b, const uint8_t *keep, float scale, const float *gain,
+                              const float *offset, float eps, int N, int C) {
+    const residual_norm s = { .x = x, .y = y, .b = b, .gain = gain, .offset = offset, .xo = xo,
+                              .h = h, .stat = stat, .keep = keep, .scale = scale, .eps = eps,
+                              .C = C };
     const bool normed = gain != NULL;
     if (!y && normed) seam_all(s, false, false, false, true, N);
     else if (!y) return;

@@ -12,8 +12,8 @@
 #include "nn/nn.h"
 
 #define SL_NN__POINTWISE(X)                                                                     \
-    X(residual_norm_fwd) X(residual_norm_bwd) X(silu_fwd) X(silu_bwd) X(cells_fwd) X(cells_bwd) X(tokens_fwd)     \
-    X(tokens_bwd) X(xent) X(keep_bits) X(sum_tree) X(sum_squares)
+    X(residual_norm_fwd) X(residual_norm_bwd) X(silu_fwd) X(silu_bwd) X(cells_fwd) X(cells_bwd) \
+    X(tokens_fwd) X(tokens_bwd) X(xent) X(keep_bits) X(sum_tree) X(sum_squares)
 
 /* A function per kernel, typed as the public one of its name. */
 typedef struct sl_nn__pointwise {
