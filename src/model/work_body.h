@@ -1,5 +1,6 @@
-/* Memory of the pass for one type of number: what is kept of every layer for the way back, in one
- * block. Included by pass_body.h, which has the meaning of REAL, OF, WORK and the letters. */
+/* Memory of the pass for one type of number: the activations of every layer that the backward pass
+ * needs, in one block. Included by pass_body.h, which has the meaning of REAL, OF, WORK and the
+ * letters. */
 
 /* ---------------------------------------------------------------- activations --------------- */
 
@@ -9,10 +10,10 @@ typedef struct attention {
     int ldq, ldkv;
     REAL *p;       // weights
     uint8_t *keep; // of them
-    REAL *o;       // what goes into the output map
+    REAL *o;       // input of the output projection
 } attention;
 
-/* The residual_norm behind a block: its sum goes on as x, normalised as h. */
+/* The residual_norm after a block: x is the sum, h the sum normalised. */
 typedef struct residual_norm {
     REAL *x, *h, *stat;
     uint8_t *keep;
@@ -53,62 +54,64 @@ struct WORK {
     uint8_t *at;    // position of each token in its target
     REAL *cells;    // room for a batch's cells where they must be copied
     REAL *logits;
-    REAL *y;        // a block's output before the residual_norm; on the way back its gradient
+    REAL *y;        // a block's output before the residual_norm; in the backward pass its gradient
     REAL *dx, *dx_tokens, *dh, *dwide, *dmemory, *scratch;
     char *block;
-    bool (*stop)(void *payload); // NULL: no one asks
+    bool (*stop)(void *payload); // NULL: the pass is never stopped
     void *stop_payload;
-    // of the batch at hand
+    // of the present batch
     const sl_batch *batch;
     const REAL *mantissa, *exponent;
     sl_dropout dropout;
     int R, n, T;
-    REAL scale, scale_attention; // of what dropout leaves
-    bool stopped;                // the pass is abandoned
+    REAL scale, scale_attention; // of numbers that dropout leaves
+    bool stopped;                // the pass ends before the next layer
 };
 
-/* Hands out the block; with a NULL block it only counts. */
-typedef struct cutter {
+/* Takes arrays from one block; with a NULL block it only counts bytes. */
+typedef struct allocator {
     char *block;
     size_t used;
-} cutter;
+} allocator;
 
-static void *cut(cutter *c, size_t bytes) {
+static void *alloc(allocator *c, size_t bytes) {
     void *p = c->block ? c->block + c->used : NULL;
     c->used += (bytes + 63) / 64 * 64;
     return p;
 }
 
-static REAL *cut_reals(cutter *c, size_t rows, size_t columns) {
-    return cut(c, rows * columns * sizeof(REAL));
+static REAL *alloc_reals(allocator *c, size_t rows, size_t columns) {
+    return alloc(c, rows * columns * sizeof(REAL));
 }
 
-/* block: something is added to the stream here, and dropped from before; else the stream begins. */
-static residual_norm cut_residual_norm(cutter *c, size_t rows, size_t d, bool block, bool norm) {
-    residual_norm s = { .x = cut_reals(c, rows, d) };
-    if (block) s.keep = cut(c, rows * d / 8);
+/* block: the output of a block is added to the stream, after dropout; else the stream begins
+ * here. */
+static residual_norm alloc_residual_norm(allocator *c, size_t rows, size_t d, bool block,
+                                         bool norm) {
+    residual_norm s = { .x = alloc_reals(c, rows, d) };
+    if (block) s.keep = alloc(c, rows * d / 8);
     if (norm) {
-        s.h = cut_reals(c, rows, d);
-        s.stat = cut_reals(c, rows, 2);
+        s.h = alloc_reals(c, rows, d);
+        s.stat = alloc_reals(c, rows, 2);
     }
     return s;
 }
 
 /* Queries of `rows` rows over keys of `keys` rows; packed into one array where both are the same
  * rows and so come from one product. weights: numbers of p; bits: bytes of keep. */
-static attention cut_attention(cutter *c, size_t rows, size_t keys, size_t d, bool packed,
+static attention alloc_attention(allocator *c, size_t rows, size_t keys, size_t d, bool packed,
                                size_t weights, size_t bits) {
     attention a;
-    REAL *q = cut_reals(c, rows, packed ? 3 * d : d);
-    REAL *kv = packed ? q : cut_reals(c, keys, 2 * d);
+    REAL *q = alloc_reals(c, rows, packed ? 3 * d : d);
+    REAL *kv = packed ? q : alloc_reals(c, keys, 2 * d);
     a.ldq = (int)(packed ? 3 * d : d);
     a.ldkv = (int)(packed ? 3 * d : 2 * d);
     a.q = q;
     a.k = c->block ? kv + (packed ? d : 0) : NULL;
     a.v = c->block ? kv + (packed ? 2 * d : d) : NULL;
-    a.p = cut_reals(c, weights, 1);
-    a.keep = cut(c, bits);
-    a.o = cut_reals(c, rows, d);
+    a.p = alloc_reals(c, weights, 1);
+    a.keep = alloc(c, bits);
+    a.o = alloc_reals(c, rows, d);
     return a;
 }
 
@@ -123,7 +126,7 @@ static bool is_affine(const struct WORK *w, int i) {
     return i == 0 && !(w->flags & SL_MODEL_PLAIN);
 }
 
-static void cut_work(struct WORK *w, cutter *c) {
+static void alloc_work(struct WORK *w, allocator *c) {
     const sl_model *m = w->model;
     const sl_model_options *o = &m->options;
     const size_t d = (size_t)o->width, H = (size_t)o->heads, columns = (size_t)o->columns;
@@ -135,53 +138,53 @@ static void cut_work(struct WORK *w, cutter *c) {
     const size_t column_bits = (H * columns + 7) / 8;
 
     const size_t k = (size_t)affine_rank(m);
-    w->cells_in = cut_residual_norm(c, n, d, false, w->flags & SL_MODEL_PLAIN);
-    w->affine.centred = cut_reals(c, k, d);
-    w->affine.Z = cut_reals(c, k, d);
-    w->affine.dZ = cut_reals(c, k, d);
-    w->affine.S = cut_reals(c, n, k);
-    w->affine.dS = cut_reals(c, n, k);
-    w->affine.dS_part = cut_reals(c, n, k);
-    w->affine.ZW = cut_reals(c, k, 3 * d);
+    w->cells_in = alloc_residual_norm(c, n, d, false, w->flags & SL_MODEL_PLAIN);
+    w->affine.centred = alloc_reals(c, k, d);
+    w->affine.Z = alloc_reals(c, k, d);
+    w->affine.dZ = alloc_reals(c, k, d);
+    w->affine.S = alloc_reals(c, n, k);
+    w->affine.dS = alloc_reals(c, n, k);
+    w->affine.dS_part = alloc_reals(c, n, k);
+    w->affine.ZW = alloc_reals(c, k, 3 * d);
     for (int i = 0; i < o->layers; i++) {
         encoder_layer *l = &w->encoder[i];
         const bool last = is_last(m, w->flags, i);
         const size_t rows = last ? R : n;
-        l->columns = cut_attention(c, rows, n, d, !last, rows * H * columns, rows * column_bits);
-        l->after_columns = cut_residual_norm(c, rows, d, true, true);
-        l->points = cut_attention(c, rows, rows, d, true, rows * H * row, rows * H * row / 8);
-        l->after_points = cut_residual_norm(c, rows, d, true, true);
-        l->mlp.u = cut_reals(c, rows, 4 * d);
-        l->mlp.a = cut_reals(c, rows, 4 * d);
-        l->after_mlp = cut_residual_norm(c, rows, d, true, i + 1 < o->layers);
+        l->columns = alloc_attention(c, rows, n, d, !last, rows * H * columns, rows * column_bits);
+        l->after_columns = alloc_residual_norm(c, rows, d, true, true);
+        l->points = alloc_attention(c, rows, rows, d, true, rows * H * row, rows * H * row / 8);
+        l->after_points = alloc_residual_norm(c, rows, d, true, true);
+        l->mlp.u = alloc_reals(c, rows, 4 * d);
+        l->mlp.a = alloc_reals(c, rows, 4 * d);
+        l->after_mlp = alloc_residual_norm(c, rows, d, true, i + 1 < o->layers);
     }
-    w->tokens_in = cut_residual_norm(c, T, d, false, true);
+    w->tokens_in = alloc_residual_norm(c, T, d, false, true);
     for (int i = 0; i < o->decoder_layers; i++) {
         decoder_layer *l = &w->decoder[i];
-        l->self = cut_attention(c, T, T, d, true, T * H * own, T * H * own / 8);
-        l->after_self = cut_residual_norm(c, T, d, true, true);
-        l->memory_h = cut_reals(c, R, d);
-        l->memory_stat = cut_reals(c, R, 2);
-        l->cross = cut_attention(c, T, R, d, false, T * H * row, T * H * row / 8);
-        l->after_cross = cut_residual_norm(c, T, d, true, true);
-        l->mlp.u = cut_reals(c, T, 4 * d);
-        l->mlp.a = cut_reals(c, T, 4 * d);
-        l->after_mlp = cut_residual_norm(c, T, d, true, true);
+        l->self = alloc_attention(c, T, T, d, true, T * H * own, T * H * own / 8);
+        l->after_self = alloc_residual_norm(c, T, d, true, true);
+        l->memory_h = alloc_reals(c, R, d);
+        l->memory_stat = alloc_reals(c, R, 2);
+        l->cross = alloc_attention(c, T, R, d, false, T * H * row, T * H * row / 8);
+        l->after_cross = alloc_residual_norm(c, T, d, true, true);
+        l->mlp.u = alloc_reals(c, T, 4 * d);
+        l->mlp.a = alloc_reals(c, T, 4 * d);
+        l->after_mlp = alloc_residual_norm(c, T, d, true, true);
     }
-    w->column_code = cut_reals(c, columns, d);
-    w->position_code = cut_reals(c, most, d);
-    w->dposition_code = cut_reals(c, most, d);
-    w->at = cut(c, T);
-    w->cells = cut_reals(c, OWN_CELLS ? 2 * n : 0, 1);
-    w->logits = cut_reals(c, T, (size_t)o->vocabulary);
+    w->column_code = alloc_reals(c, columns, d);
+    w->position_code = alloc_reals(c, most, d);
+    w->dposition_code = alloc_reals(c, most, d);
+    w->at = alloc(c, T);
+    w->cells = alloc_reals(c, OWN_CELLS ? 2 * n : 0, 1);
+    w->logits = alloc_reals(c, T, (size_t)o->vocabulary);
     const size_t rows = SL_MAX(n, T);
-    w->y = cut_reals(c, rows, d);
-    w->dx = cut_reals(c, n, d);
-    w->dx_tokens = cut_reals(c, T, d);
-    w->dh = cut_reals(c, rows, d);
-    w->dwide = cut_reals(c, rows, 4 * d);
-    w->dmemory = cut_reals(c, R, 2 * d);
-    w->scratch = cut_reals(c, sl_nn_attn_scratch((int)SL_MAX(P, SL_MIN(T, most)),
+    w->y = alloc_reals(c, rows, d);
+    w->dx = alloc_reals(c, n, d);
+    w->dx_tokens = alloc_reals(c, T, d);
+    w->dh = alloc_reals(c, rows, d);
+    w->dwide = alloc_reals(c, rows, 4 * d);
+    w->dmemory = alloc_reals(c, R, 2 * d);
+    w->scratch = alloc_reals(c, sl_nn_attn_scratch((int)SL_MAX(P, SL_MIN(T, most)),
                                               (int)SL_MAX(P, SL_MIN(T, most)), (int)(d / H)),
                            1);
 }
@@ -193,26 +196,26 @@ static void set_capacity(struct WORK *w, const sl_model *m, int pairs, int point
 }
 
 /* The layers' structs are at the front of the same block. */
-static void cut_all(struct WORK *w, cutter *c) {
-    encoder_layer *encoder = cut(c, (size_t)w->model->options.layers * sizeof *encoder);
-    decoder_layer *decoder = cut(c, (size_t)w->model->options.decoder_layers * sizeof *decoder);
+static void alloc_all(struct WORK *w, allocator *c) {
+    encoder_layer *encoder = alloc(c, (size_t)w->model->options.layers * sizeof *encoder);
+    decoder_layer *decoder = alloc(c, (size_t)w->model->options.decoder_layers * sizeof *decoder);
     w->encoder = encoder;
     w->decoder = decoder;
-    cut_work(w, c);
+    alloc_work(w, c);
 }
 
-/* Counting needs somewhere to write the pointers that it does not need. */
+/* Counting writes pointers that are not used. */
 static size_t count_bytes(const sl_model *m, int pairs, int points, int tokens, int flags) {
     encoder_layer encoder[SL_MODEL_MAX_LAYERS];
     decoder_layer decoder[SL_MODEL_MAX_LAYERS];
     struct WORK w;
-    cutter c = { 0 };
+    allocator c = { 0 };
     set_capacity(&w, m, pairs, points, tokens, flags);
-    cut(&c, (size_t)m->options.layers * sizeof *encoder);
-    cut(&c, (size_t)m->options.decoder_layers * sizeof *decoder);
+    alloc(&c, (size_t)m->options.layers * sizeof *encoder);
+    alloc(&c, (size_t)m->options.decoder_layers * sizeof *decoder);
     w.encoder = encoder;
     w.decoder = decoder;
-    cut_work(&w, &c);
+    alloc_work(&w, &c);
     return c.used;
 }
 
@@ -232,8 +235,8 @@ sl_status OF(model_work_new)(struct WORK **out, const sl_model *m, int pairs, in
         return sl_fail_memory(bytes, 1, "activations");
     }
     set_capacity(w, m, pairs, points, tokens, flags);
-    cutter c = { .block = block };
-    cut_all(w, &c);
+    allocator c = { .block = block };
+    alloc_all(w, &c);
     w->block = block;
     *out = w;
     return SL_OK;
@@ -245,7 +248,7 @@ void OF(model_work_free)(struct WORK *w) {
     sl_free(w);
 }
 
-/* Before a layer: is the pass to be abandoned? */
+/* Called before a layer: is the pass to be stopped? */
 static bool is_stopped(struct WORK *w) {
     if (w->stop && !w->stopped) w->stopped = w->stop(w->stop_payload);
     return w->stopped;
