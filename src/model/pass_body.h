@@ -9,8 +9,9 @@
  *     OWN_CELLS true if the batch's floats must be copied to be REAL
  *
  * Rows: R = pairs x points is a column's cells, n = columns x R all cells, m those that a layer
- * reads on (R in the last encoder layer, n before), T all tokens. A layer's activations are kept
- * for the way back. Names of gradients begin with d; `dx` is the residual stream's. */
+ * outputs (R in the last encoder layer, n before), T all tokens. The activations of a layer are
+ * kept for the backward pass. Names of gradients begin with d; `dx` is that of the residual
+ * stream. */
 
 #include "model/work_body.h"
 
@@ -25,43 +26,43 @@ static uint64_t counter(int layer, int place, int column) {
     return (uint64_t)((layer * DROP_PLACES + place) * SL_NN_MAX_COLUMNS + column) << 32;
 }
 
-static void keep_bits(const struct WORK *w, uint8_t *keep, size_t bytes, int pair, uint64_t at,
+static void make_mask(const struct WORK *w, uint8_t *mask, size_t bytes, int pair, uint64_t at,
                       double chance) {
-    sl_nn_keep_bits(keep, bytes, w->dropout.key, (uint64_t)w->batch->number[pair], at,
-                 sl_nn_keep_threshold(chance));
+    sl_nn_dropout_mask(mask, bytes, w->dropout.key, (uint64_t)w->batch->number[pair], at,
+                       sl_nn_dropout_threshold(chance));
 }
 
 /* Masks of cells: `bytes` for each pair and each of the first `columns` columns. NULL: no
  * dropout. */
-static const uint8_t *keep_cells(const struct WORK *w, uint8_t *keep, size_t bytes, int columns,
+static const uint8_t *mask_cells(const struct WORK *w, uint8_t *mask, size_t bytes, int columns,
                                  int layer, int place, double chance) {
     if (!w->dropout.on || chance <= 0) return NULL;
     for (int c = 0; c < columns; c++)
         for (int b = 0; b < w->batch->pairs; b++)
-            keep_bits(w, keep + (size_t)(c * w->batch->pairs + b) * bytes, bytes, b,
+            make_mask(w, mask + (size_t)(c * w->batch->pairs + b) * bytes, bytes, b,
                       counter(layer, place, c), chance);
-    return keep;
+    return mask;
 }
 
 /* Masks of tokens: each pair has its tokens' rows of `bytes`. */
-static const uint8_t *keep_tokens(const struct WORK *w, uint8_t *keep, size_t bytes, int layer,
+static const uint8_t *mask_tokens(const struct WORK *w, uint8_t *mask, size_t bytes, int layer,
                                   int place, double chance) {
     if (!w->dropout.on || chance <= 0) return NULL;
     for (int b = 0; b < w->batch->pairs; b++) {
         size_t first = (size_t)w->batch->begin[b], end = (size_t)w->batch->begin[b + 1];
-        keep_bits(w, keep + first * bytes, (end - first) * bytes, b,
+        make_mask(w, mask + first * bytes, (end - first) * bytes, b,
                   counter(DECODER + layer, place, 0), chance);
     }
-    return keep;
+    return mask;
 }
 
-/* The mask that forward made, on the way back. */
-static const uint8_t *kept(const struct WORK *w, const uint8_t *keep, double chance) {
-    return w->dropout.on && chance > 0 ? keep : NULL;
+/* The mask that the forward pass made, for the backward pass. */
+static const uint8_t *mask_of(const struct WORK *w, const uint8_t *mask, double chance) {
+    return w->dropout.on && chance > 0 ? mask : NULL;
 }
 
 static REAL scale_of(double chance) {
-    return (REAL)(1.0 / (1.0 - sl_nn_keep_threshold(chance) / 65536.0));
+    return (REAL)(1.0 / (1.0 - sl_nn_dropout_threshold(chance) / 65536.0));
 }
 
 /* ---------------------------------------------------------------- attention over groups ----- */
@@ -97,20 +98,20 @@ static group group_at(const struct WORK *w, attending kind, int g) {
     return x;
 }
 
-static void groups_fwd(struct WORK *w, attention *a, const uint8_t *keep, attending kind,
+static void groups_fwd(struct WORK *w, attention *a, const uint8_t *mask, attending kind,
                        int groups) {
     const int H = (int)w->model->options.heads, d = (int)w->model->options.width;
     for (int g = 0; g < groups; g++) {
         const group x = group_at(w, kind, g);
         const size_t q = x.queries * (size_t)a->ldq, k = x.keys * (size_t)a->ldkv;
         NN(attn_fwd)(a->o + x.queries * (size_t)d, d, a->p + x.weights, a->q + q, a->ldq, a->k + k,
-                     a->v + k, a->ldkv, keep ? keep + x.weights / 8 : NULL, w->scale_attention,
+                     a->v + k, a->ldkv, mask ? mask + x.weights / 8 : NULL, w->scale_attention,
                      x.Tq, x.Tk, H, d / H, kind == SELF, w->scratch);
     }
 }
 
 /* dq is spaced as q, dk and dv as k and v. */
-static void groups_bwd(struct WORK *w, const attention *a, const uint8_t *keep, attending kind,
+static void groups_bwd(struct WORK *w, const attention *a, const uint8_t *mask, attending kind,
                        int groups, REAL *dq, REAL *dk, REAL *dv, const REAL *dout) {
     const int H = (int)w->model->options.heads, d = (int)w->model->options.width;
     for (int g = 0; g < groups; g++) {
@@ -118,7 +119,7 @@ static void groups_bwd(struct WORK *w, const attention *a, const uint8_t *keep, 
         const size_t q = x.queries * (size_t)a->ldq, k = x.keys * (size_t)a->ldkv;
         NN(attn_bwd)(dq + q, a->ldq, dk + k, dv + k, a->ldkv, dout + x.queries * (size_t)d, d,
                      a->q + q, a->k + k, a->v + k, a->p + x.weights,
-                     keep ? keep + x.weights / 8 : NULL, w->scale_attention, x.Tq, x.Tk, H, d / H,
+                     mask ? mask + x.weights / 8 : NULL, w->scale_attention, x.Tq, x.Tk, H, d / H,
                      kind == SELF, w->scratch);
     }
 }
@@ -151,8 +152,8 @@ static norm decoder_norm(const struct WORK *w, const REAL *weights, REAL *grad, 
 }
 
 static void close_block(const struct WORK *w, residual_norm *s, const REAL *x, const REAL *bias,
-                        const uint8_t *keep, norm n, int rows) {
-    NN(residual_norm_fwd)(s->x, s->h, s->stat, x, w->y, bias, keep, w->scale, n.gain, n.offset,
+                        const uint8_t *mask, norm n, int rows) {
+    NN(residual_norm_fwd)(s->x, s->h, s->stat, x, w->y, bias, mask, w->scale, n.gain, n.offset,
                  (REAL)w->model->options.norm_eps, rows, (int)w->model->options.width);
 }
 
@@ -160,7 +161,7 @@ static void close_block(const struct WORK *w, residual_norm *s, const REAL *x, c
 static void open_block(const struct WORK *w, const residual_norm *s, REAL *dx, REAL *dbias, norm n,
                        int rows) {
     NN(residual_norm_bwd)(dx, w->y, dbias, n.dgain, n.doffset, w->dh, s->x, s->stat,
-                 kept(w, s->keep, w->model->options.dropout), w->scale, n.gain, rows,
+                 mask_of(w, s->mask, w->model->options.dropout), w->scale, n.gain, rows,
                  (int)w->model->options.width);
 }
 
@@ -246,30 +247,30 @@ static void encoder_fwd(struct WORK *w, const REAL *weights, int i, const residu
 
     attention *a = &l->columns;
     columns_qkv_fwd(w, i, a, in->h, weights + at->columns_qkv_w, weights + at->columns_qkv_b, m);
-    const uint8_t *keep = keep_cells(w, a->keep, (size_t)P * column_bits, asking, i, DROP_FIRST,
+    const uint8_t *mask = mask_cells(w, a->mask, (size_t)P * column_bits, asking, i, DROP_FIRST,
                                      o->attention_dropout);
-    NN(cols_fwd)(a->o, d, a->p, a->q, a->ldq, a->k, a->v, a->ldkv, keep, w->scale_attention,
+    NN(cols_fwd)(a->o, d, a->p, a->q, a->ldq, a->k, a->v, a->ldkv, mask, w->scale_attention,
                  w->batch->present, P, w->R, asking, columns, H, d / H);
     NN(linear_fwd)(w->y, d, a->o, d, weights + at->columns_out_w, NULL, m, d, d);
-    keep = keep_cells(w, l->after_columns.keep, cell, asking, i, DROP_FIRST_OUT, o->dropout);
-    close_block(w, &l->after_columns, in->x, weights + at->columns_out_b, keep,
+    mask = mask_cells(w, l->after_columns.mask, cell, asking, i, DROP_FIRST_OUT, o->dropout);
+    close_block(w, &l->after_columns, in->x, weights + at->columns_out_b, mask,
                 norm_at(weights, NULL, at->norm2_g, at->norm2_b), m);
 
     a = &l->points;
     NN(linear_fwd)(a->q, 3 * d, l->after_columns.h, d, weights + at->points_qkv_w,
                    weights + at->points_qkv_b, m, d, 3 * d);
-    keep = keep_cells(w, a->keep, (size_t)(P * H * row / 8), asking, i, DROP_SECOND,
+    mask = mask_cells(w, a->mask, (size_t)(P * H * row / 8), asking, i, DROP_SECOND,
                       o->attention_dropout);
-    groups_fwd(w, a, keep, POINTS, m / P);
+    groups_fwd(w, a, mask, POINTS, m / P);
     NN(linear_fwd)(w->y, d, a->o, d, weights + at->points_out_w, NULL, m, d, d);
-    keep = keep_cells(w, l->after_points.keep, cell, asking, i, DROP_SECOND_OUT, o->dropout);
-    close_block(w, &l->after_points, l->after_columns.x, weights + at->points_out_b, keep,
+    mask = mask_cells(w, l->after_points.mask, cell, asking, i, DROP_SECOND_OUT, o->dropout);
+    close_block(w, &l->after_points, l->after_columns.x, weights + at->points_out_b, mask,
                 norm_at(weights, NULL, at->norm3_g, at->norm3_b), m);
 
     mlp_fwd(w, &l->mlp, l->after_points.h, weights + at->mlp_in_w, weights + at->mlp_in_b,
             weights + at->mlp_out_w, m);
-    keep = keep_cells(w, l->after_mlp.keep, cell, asking, i, DROP_MLP_OUT, o->dropout);
-    close_block(w, &l->after_mlp, l->after_points.x, weights + at->mlp_out_b, keep,
+    mask = mask_cells(w, l->after_mlp.mask, cell, asking, i, DROP_MLP_OUT, o->dropout);
+    close_block(w, &l->after_mlp, l->after_points.x, weights + at->mlp_out_b, mask,
                 encoder_norm(w, weights, NULL, i), m);
 }
 
@@ -293,8 +294,8 @@ static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i,
                norm_at(weights, grad, at->norm3_g, at->norm3_b), m);
     NN(linear_bwd_w)(grad + at->points_out_w, NULL, w->y, d, a->o, d, m, d, d);
     NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->points_out_w, m, d, d, false);
-    groups_bwd(w, a, kept(w, a->keep, o->attention_dropout), POINTS, m / P, w->dwide, w->dwide + d,
-               w->dwide + 2 * d, w->dh);
+    groups_bwd(w, a, mask_of(w, a->mask, o->attention_dropout), POINTS, m / P, w->dwide,
+               w->dwide + d, w->dwide + 2 * d, w->dh);
     NN(linear_bwd_w)(grad + at->points_qkv_w, grad + at->points_qkv_b, w->dwide, 3 * d,
                      l->after_columns.h, d, m, d, 3 * d);
     NN(linear_bwd_x)(w->dh, d, w->dwide, 3 * d, weights + at->points_qkv_w, m, d, 3 * d, false);
@@ -308,8 +309,8 @@ static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i,
     REAL *dq = packed ? w->dwide : w->dwide + (size_t)w->n * (size_t)(2 * d);
     REAL *dk = packed ? w->dwide + d : w->dwide;
     NN(cols_bwd)(dq, a->ldq, dk, dk + d, a->ldkv, w->dh, d, a->q, a->k, a->v, a->p,
-                 kept(w, a->keep, o->attention_dropout), w->scale_attention, w->batch->present, P,
-                 w->R, asking, columns, H, d / H);
+                 mask_of(w, a->mask, o->attention_dropout), w->scale_attention, w->batch->present,
+                 P, w->R, asking, columns, H, d / H);
     columns_qkv_bwd(w, i, a, dq, dk, in->h, weights + at->columns_qkv_w,
                     weights + at->columns_qkv_b, grad + at->columns_qkv_w,
                     grad + at->columns_qkv_b, m);
@@ -386,12 +387,12 @@ static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const residu
     attention *a = &l->self;
     NN(linear_fwd)(a->q, 3 * d, in->h, d, weights + at->self_qkv_w, weights + at->self_qkv_b, T, d,
                    3 * d);
-    const uint8_t *keep = keep_tokens(w, a->keep, (size_t)H * weights_row(w, SELF) / 8, i,
+    const uint8_t *mask = mask_tokens(w, a->mask, (size_t)H * weights_row(w, SELF) / 8, i,
                                       DROP_FIRST, o->attention_dropout);
-    groups_fwd(w, a, keep, SELF, w->batch->pairs);
+    groups_fwd(w, a, mask, SELF, w->batch->pairs);
     NN(linear_fwd)(w->y, d, a->o, d, weights + at->self_out_w, NULL, T, d, d);
-    keep = keep_tokens(w, l->after_self.keep, residual, i, DROP_FIRST_OUT, o->dropout);
-    close_block(w, &l->after_self, in->x, weights + at->self_out_b, keep,
+    mask = mask_tokens(w, l->after_self.mask, residual, i, DROP_FIRST_OUT, o->dropout);
+    close_block(w, &l->after_self, in->x, weights + at->self_out_b, mask,
                 norm_at(weights, NULL, at->norm2_g, at->norm2_b), T);
 
     a = &l->cross;
@@ -401,17 +402,17 @@ static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const residu
                    d, d);
     NN(linear_fwd)(a->k, 2 * d, l->memory_h, d, weights + at->cross_kv_w,
                    weights + at->cross_kv_b, w->R, d, 2 * d);
-    keep = keep_tokens(w, a->keep, across / 8, i, DROP_SECOND, o->attention_dropout);
-    groups_fwd(w, a, keep, CROSS, w->batch->pairs);
+    mask = mask_tokens(w, a->mask, across / 8, i, DROP_SECOND, o->attention_dropout);
+    groups_fwd(w, a, mask, CROSS, w->batch->pairs);
     NN(linear_fwd)(w->y, d, a->o, d, weights + at->cross_out_w, NULL, T, d, d);
-    keep = keep_tokens(w, l->after_cross.keep, residual, i, DROP_SECOND_OUT, o->dropout);
-    close_block(w, &l->after_cross, l->after_self.x, weights + at->cross_out_b, keep,
+    mask = mask_tokens(w, l->after_cross.mask, residual, i, DROP_SECOND_OUT, o->dropout);
+    close_block(w, &l->after_cross, l->after_self.x, weights + at->cross_out_b, mask,
                 norm_at(weights, NULL, at->norm3_g, at->norm3_b), T);
 
     mlp_fwd(w, &l->mlp, l->after_cross.h, weights + at->mlp_in_w, weights + at->mlp_in_b,
             weights + at->mlp_out_w, T);
-    keep = keep_tokens(w, l->after_mlp.keep, residual, i, DROP_MLP_OUT, o->dropout);
-    close_block(w, &l->after_mlp, l->after_cross.x, weights + at->mlp_out_b, keep,
+    mask = mask_tokens(w, l->after_mlp.mask, residual, i, DROP_MLP_OUT, o->dropout);
+    close_block(w, &l->after_mlp, l->after_cross.x, weights + at->mlp_out_b, mask,
                 decoder_norm(w, weights, NULL, i), T);
 }
 
@@ -433,7 +434,7 @@ static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i,
                norm_at(weights, grad, at->norm3_g, at->norm3_b), T);
     NN(linear_bwd_w)(grad + at->cross_out_w, NULL, w->y, d, a->o, d, T, d, d);
     NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->cross_out_w, T, d, d, false);
-    groups_bwd(w, a, kept(w, a->keep, o->attention_dropout), CROSS, w->batch->pairs, w->dwide,
+    groups_bwd(w, a, mask_of(w, a->mask, o->attention_dropout), CROSS, w->batch->pairs, w->dwide,
                w->dmemory, w->dmemory + d, w->dh);
     NN(linear_bwd_w)(grad + at->cross_kv_w, grad + at->cross_kv_b, w->dmemory, 2 * d, l->memory_h,
                      d, w->R, d, 2 * d);
@@ -449,7 +450,7 @@ static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i,
                norm_at(weights, grad, at->norm2_g, at->norm2_b), T);
     NN(linear_bwd_w)(grad + at->self_out_w, NULL, w->y, d, a->o, d, T, d, d);
     NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->self_out_w, T, d, d, false);
-    groups_bwd(w, a, kept(w, a->keep, o->attention_dropout), SELF, w->batch->pairs, w->dwide,
+    groups_bwd(w, a, mask_of(w, a->mask, o->attention_dropout), SELF, w->batch->pairs, w->dwide,
                w->dwide + d, w->dwide + 2 * d, w->dh);
     NN(linear_bwd_w)(grad + at->self_qkv_w, grad + at->self_qkv_b, w->dwide, 3 * d, in->h, d, T, d,
                      3 * d);

@@ -9,14 +9,14 @@ typedef struct attention {
     REAL *q, *k, *v;
     int ldq, ldkv;
     REAL *p;       // weights
-    uint8_t *keep; // of them
+    uint8_t *mask; // of them
     REAL *o;       // input of the output projection
 } attention;
 
 /* The residual_norm after a block: x is the sum, h the sum normalised. */
 typedef struct residual_norm {
     REAL *x, *h, *stat;
-    uint8_t *keep;
+    uint8_t *mask;
 } residual_norm;
 
 typedef struct mlp {
@@ -89,7 +89,7 @@ static REAL *alloc_reals(allocator *c, size_t rows, size_t columns) {
 static residual_norm alloc_residual_norm(allocator *c, size_t rows, size_t d, bool block,
                                          bool norm) {
     residual_norm s = { .x = alloc_reals(c, rows, d) };
-    if (block) s.keep = alloc(c, rows * d / 8);
+    if (block) s.mask = alloc(c, rows * d / 8);
     if (norm) {
         s.h = alloc_reals(c, rows, d);
         s.stat = alloc_reals(c, rows, 2);
@@ -98,7 +98,7 @@ static residual_norm alloc_residual_norm(allocator *c, size_t rows, size_t d, bo
 }
 
 /* Queries of `rows` rows over keys of `keys` rows; packed into one array where both are the same
- * rows and so come from one product. weights: numbers of p; bits: bytes of keep. */
+ * rows and so come from one product. weights: numbers of p; bits: bytes of mask. */
 static attention alloc_attention(allocator *c, size_t rows, size_t keys, size_t d, bool packed,
                                size_t weights, size_t bits) {
     attention a;
@@ -110,7 +110,7 @@ static attention alloc_attention(allocator *c, size_t rows, size_t keys, size_t 
     a.k = c->block ? kv + (packed ? d : 0) : NULL;
     a.v = c->block ? kv + (packed ? 2 * d : d) : NULL;
     a.p = alloc_reals(c, weights, 1);
-    a.keep = alloc(c, bits);
+    a.mask = alloc(c, bits);
     a.o = alloc_reals(c, rows, d);
     return a;
 }

@@ -21,8 +21,8 @@
  * from measurements in docs/performance.md. Elementwise work is fused into few passes over memory:
  * the kernel that reads a product adds its bias.
  *
- * Dropout: bits are made ahead by sl_nn_keep_bits from Philox counters, so a mask is a function of
- * (key, counter) and every kernel and twin sees the same one. */
+ * Dropout: sl_nn_dropout_mask makes the bits from Philox counters before the kernels run, so a mask
+ * is a function of (key, counter), the same for every kernel and its plain twin. */
 #ifndef SL_NN_H
 #define SL_NN_H
 
@@ -54,9 +54,9 @@ size_t sl_nn_attn_scratch(int Tq, int Tk, int D);
 /* bits[0 .. bytes) := 8 bytes bits, each 1 with probability 1 - threshold/65536. Bit i is decided
  * by the 16-bit word i of the Philox blocks (key, hi, lo), (key, hi, lo + 1), ..., low half of a
  * word first: the same on every CPU. */
-void sl_nn_keep_bits(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
-                  uint32_t threshold);
-static inline uint32_t sl_nn_keep_threshold(double p) { return (uint32_t)(p * 65536.0 + 0.5); }
+void sl_nn_dropout_mask(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
+                        uint32_t threshold);
+static inline uint32_t sl_nn_dropout_threshold(double p) { return (uint32_t)(p * 65536.0 + 0.5); }
 
 /* ---------------------------------------------------------------- one row at a time --------- */
 

@@ -95,7 +95,7 @@ static inline void on_note(const char *text, void *payload) {
 }
 
 static inline sl_universe *opened(sl_fixture *t, event_log *h, const sl_universe_options *o,
-                           const sl_universe__cache *c) {
+                                  const sl_universe__cache *c) {
     sl_universe *u = NULL;
     *h = (event_log){ 0 };
     sl_universe_watch w = { on_progress, on_note, h };
@@ -138,8 +138,8 @@ static inline sl_universe *build(sl_fixture *t, const sl_universe_options *o) {
 }
 
 /* Opens and checks; returns whether it was read. What is wrong with a note fails the test. */
-static inline bool was_read(sl_fixture *t, const sl_universe_options *o, const sl_universe__cache *c,
-                     const sl_universe *built) {
+static inline bool was_read(sl_fixture *t, const sl_universe_options *o,
+                            const sl_universe__cache *c, const sl_universe *built) {
     event_log h;
     sl_universe *u = opened(t, &h, o, c);
     check_same(t, u, built);
