@@ -1,6 +1,7 @@
 /* Checkpoints: saved values load to the bit, the last two are kept, and a failed save leaves
  * earlier checkpoints intact. */
 #include "ckpt/test/run.h"
+#include "nn/nn.h"
 
 /* ---------------------------------------------------------------- round trips --------------- */
 
