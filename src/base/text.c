@@ -91,3 +91,37 @@ void sl_str_add_excerpt(sl_str *s, const char *text, size_t offset) {
     if (to < end) sl_str_add(s, cut);
     sl_str_addf(s, "\n%*s^", column, "");
 }
+
+void sl_str_add_quoted(sl_str *s, const char *text) {
+    sl_str_add_char(s, '"');
+    while (*text) {
+        // a run of bytes without escapes is copied at once
+        size_t plain = 0;
+        while ((unsigned char)text[plain] >= 0x20 && (unsigned char)text[plain] < 0x7F &&
+               text[plain] != '"' && text[plain] != '\\')
+            plain++;
+        if (plain > 0) sl_str_add_bytes(s, text, plain);
+        text += plain;
+        unsigned char c = (unsigned char)*text;
+        if (c == '\0') break;
+
+        int n;
+        const bool good = sl_utf8_read(text, strnlen(text, 4), &n) >= 0;
+        if (c == '"' || c == '\\') {
+            sl_str_add_char(s, '\\');
+            sl_str_add_char(s, (char)c);
+        } else if (c == '\n') {
+            sl_str_add(s, "\\n");
+        } else if (c == '\t') {
+            sl_str_add(s, "\\t");
+        } else if (c < 0x20 || c == 0x7F) {
+            sl_str_addf(s, "\\u%04x", c);
+        } else if (good) {
+            sl_str_add_bytes(s, text, (size_t)n);
+        } else {
+            sl_str_add(s, "\\ufffd");
+        }
+        text += n;
+    }
+    sl_str_add_char(s, '"');
+}

@@ -358,6 +358,25 @@ SL_NODISCARD sl_status sl_commands__model_search(sl_str *found, sl_str *looked, 
                                             const char *data_folder);
 /* The folder of the file that holds this code; false where it is unknown. */
 bool sl_commands__code_folder(char folder[PATH_MAX]);
+/* ---------------------------------------------------------------- formulas to paste --------- */
+
+/* Choices of --format where a formula is the result: a table, or a format of SL_FORMATS, of which
+ * json is the whole result. */
+enum { SL_COMMANDS__FORMAT_TABLE };
+#define SL_COMMANDS__FORMAT_NAME(id, name, reads) "|" name
+#define SL_COMMANDS__FORMATS "table" SL_FORMATS(SL_COMMANDS__FORMAT_NAME)
+static inline sl_format sl_commands__format(int choice) { return (sl_format)(choice - 1); }
+
+/* What is printed. */
+typedef enum sl_commands__style {
+    SL_COMMANDS__TABLE,
+    SL_COMMANDS__JSON,
+    SL_COMMANDS__PASTE
+} sl_commands__style;
+/* By --format, a field of run->options, and --json. SL_EINVAL: they differ. */
+SL_NODISCARD sl_status sl_commands__style_find(sl_commands__style *out, const sl_commands_run *run,
+                                               const int *format);
+
 /* ---------------------------------------------------------------- text ---------------------- */
 
 /* Reads an expression that an option gave. `what` names it in the message ("--find"); the place of

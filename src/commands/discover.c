@@ -13,14 +13,13 @@ typedef struct options {
     int64_t max_rows, top;
     bool all;
     const char *candidates;
-    int format; // FORMAT_*
+    int format; // SL_COMMANDS__FORMAT_TABLE, or an sl_format and 1
     const char *plot, *out;
     sl_commands_reading reading;
     sl_commands_look look;
 } options;
 
 // places of choices
-enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_LATEX, FORMAT_PYTHON, FORMAT_C, FORMAT_SYMPY };
 
 #define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
 
@@ -47,8 +46,10 @@ static const sl_option own_rows[] = {
     ROW(all, "all", .help = "show every candidate with its status"),
     ROW(candidates, "candidates", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
         .help = "write every candidate as a row of CSV"),
-    ROW(format, "format", .value = FORMAT_TABLE, .choices = "table|json|latex|python|c|sympy",
-        .shown = "FORMAT", .help = "a table, JSON, or the best formula alone, ready to paste"),
+    ROW(format, "format", .value = SL_COMMANDS__FORMAT_TABLE, .choices = SL_COMMANDS__FORMATS,
+        .shown = "FORMAT",
+        .help = "a table, JSON, or the best formula alone, ready to paste; excel: for row 2 of the "
+                "table in a spreadsheet"),
     ROW(plot, "plot", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
         .help = "draw data, formula and residuals: FILE.svg, or FILE.html with the table"),
     SL_COMMANDS_OUT(options),
@@ -117,28 +118,6 @@ static const char help[] =
     "which, and the --max-memory with which more of them fit.";
 
 /* ---------------------------------------------------------------- what was asked for -------- */
-
-/* What is printed. */
-typedef enum style { STYLE_TABLE, STYLE_JSON, STYLE_PASTE } style;
-
-static const sl_format formats[] = { [FORMAT_LATEX] = SL_FORMAT_LATEX,
-                                     [FORMAT_PYTHON] = SL_FORMAT_PYTHON,
-                                     [FORMAT_C] = SL_FORMAT_C,
-                                     [FORMAT_SYMPY] = SL_FORMAT_SYMPY };
-
-static sl_status find_style(style *out, const sl_commands_run *run) {
-    const options *o = run->options;
-    *out = o->format == FORMAT_TABLE  ? STYLE_TABLE
-           : o->format == FORMAT_JSON ? STYLE_JSON
-                                      : STYLE_PASTE;
-    if (o->common.json && *out == STYLE_PASTE) {
-        char name[SL_OPTION_TEXT_MAX];
-        return sl_fail(SL_EINVAL, "--json prints JSON, --format %s does not; give one of them",
-                       sl_option_choice(name, sl_commands__row(run, &o->format), o->format));
-    }
-    if (o->common.json) *out = STYLE_JSON;
-    return SL_OK;
-}
 
 /* *html := does the picture's name ask for a page? */
 static sl_status find_picture(bool *html, const char *path) {
@@ -325,15 +304,15 @@ static void note(void *run, const char *name, const char *sentence) {
     sl_commands_note(&((sl_commands_run *)run)->listener, "%s: %s", name, sentence);
 }
 
-static sl_status print(sl_commands_run *run, const sl_report_discovery *f, style how) {
+static sl_status print(sl_commands_run *run, const sl_report_discovery *f, sl_commands__style how) {
     options *o = run->options;
     switch (how) {
-    case STYLE_TABLE: SL_TRY(sl_report_discovery_table(&run->output, f)); break;
-    case STYLE_PASTE:
-        SL_TRY(sl_report_discovery_paste(&run->output, f, formats[o->format]));
+    case SL_COMMANDS__TABLE: SL_TRY(sl_report_discovery_table(&run->output, f)); break;
+    case SL_COMMANDS__PASTE:
+        SL_TRY(sl_report_discovery_paste(&run->output, f, sl_commands__format(o->format)));
         if (f->discovery) sl_report_discovery_notes(f, note, run);
         break;
-    case STYLE_JSON: o->common.json = true; // the result is what is printed
+    case SL_COMMANDS__JSON: o->common.json = true; // the result is what is printed
     }
     return sl_commands__output(run);
 }
@@ -369,8 +348,8 @@ static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *
     return SL_OK;
 }
 
-static sl_status find(sl_commands_run *run, source *m, int search, beside *files, style how,
-                      sl_str *result, bool *ok) {
+static sl_status find(sl_commands_run *run, source *m, int search, beside *files,
+                      sl_commands__style how, sl_str *result, bool *ok) {
     const options *o = run->options;
     sl_status st;
     bool late = false;
@@ -402,7 +381,8 @@ done:
 }
 
 /* What can be said without the table. */
-static sl_status check(style *how, beside *files, sl_discover_options *out, sl_commands_run *run) {
+static sl_status check(sl_commands__style *how, beside *files, sl_discover_options *out,
+                       sl_commands_run *run) {
     const options *o = run->options;
     sl_csv_options csv;
     double sigma;
@@ -410,7 +390,7 @@ static sl_status check(style *how, beside *files, sl_discover_options *out, sl_c
     if (!o->file || !*o->file)
         return sl_fail(SL_EINVAL,
                        "missing input file: symlaw discover FILE, or - for standard input");
-    SL_TRY(find_style(how, run));
+    SL_TRY(sl_commands__style_find(how, run, &o->format));
     SL_TRY(sl_commands_reading_options(&csv, &o->reading));
     SL_TRY(find_sigma(&sigma, &column, o));
     if (o->plot) SL_TRY(find_picture(&files->html, o->plot));
@@ -420,7 +400,7 @@ static sl_status check(style *how, beside *files, sl_discover_options *out, sl_c
 
 static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     const options *o = run->options;
-    style how;
+    sl_commands__style how;
     sl_discover_options look;
     beside files = { .html = false };
     source m = { .path = NULL };

@@ -47,3 +47,17 @@ sl_status sl_commands__read_names(sl_names *out, sl_commands_run *run, const cha
     *out = (sl_names){ names, (int)count };
     return SL_OK;
 }
+
+sl_status sl_commands__style_find(sl_commands__style *out, const sl_commands_run *run,
+                                  const int *format) {
+    *out = *format == SL_COMMANDS__FORMAT_TABLE             ? SL_COMMANDS__TABLE
+           : sl_commands__format(*format) == SL_FORMAT_JSON ? SL_COMMANDS__JSON
+                                                            : SL_COMMANDS__PASTE;
+    if (run->common->json && *out == SL_COMMANDS__PASTE) {
+        char name[SL_OPTION_TEXT_MAX];
+        return sl_fail(SL_EINVAL, "--json prints JSON, --format %s does not; give one of them",
+                       sl_option_choice(name, sl_commands__row(run, format), *format));
+    }
+    if (run->common->json) *out = SL_COMMANDS__JSON;
+    return SL_OK;
+}

@@ -163,6 +163,7 @@ typedef struct sl_table {
     sl_arena arena;            // of its columns and names
     sl_units units;            // that the names have said
     int columns;               // of the file
+    int column[SL_DATA_MAX_INPUTS]; // of them, from 0: those that the inputs are
     int64_t read;              // rows of the file
     int64_t missing, infinite; // of them dropped, because a cell that is needed was; of sampled
                                // rows alone where the inputs were found out late
@@ -226,7 +227,7 @@ typedef struct sl_table_summary {
     int preview_rows;
     const char **notes; // sentences: what was done to read it, and what discover would refuse
     int n_notes;
-    const char *target; // that sl_data_table_read would choose by o; NULL: a note has the reason
+    const char *target; // that sl_data_table_read takes by o; NULL: it fails, and a note has the reason
     const char **inputs;
     int n_inputs;
 } sl_table_summary;

@@ -300,6 +300,7 @@ static sl_status copy_names(sl_table *t, const reader *r, const int *place) {
     if (!names) return sl_fail_memory((size_t)inputs, sizeof *names, "names of columns");
     for (int j = 0; j <= inputs; j++) {
         const bool input = j < inputs;
+        if (input) t->column[j] = r->of.column[place[j]];
         sl_units *u = &t->units;
         sl_unit unit;
         SL_TRY(sl_data__table_copy_name(

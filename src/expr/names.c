@@ -38,7 +38,8 @@ sl_function sl_expr__text_function(const char *name) {
 const char *sl_expr__text_function_name(sl_op op, sl_format format) {
     if (op == SL_OP_ABS && format == SL_FORMAT_C) return "fabs";
     if (op == SL_OP_ABS && format == SL_FORMAT_SYMPY) return "Abs";
-    if (format == SL_FORMAT_LATEX || format == SL_FORMAT_MATHML) {
+    if (op == SL_OP_LOG && format == SL_FORMAT_EXCEL) return "ln";
+    if (format == SL_FORMAT_LATEX || format == SL_FORMAT_MATHML || format == SL_FORMAT_NUMPY) {
         if (op == SL_OP_ASIN) return "arcsin";
         if (op == SL_OP_ACOS) return "arccos";
         if (op == SL_OP_ATAN) return "arctan";
@@ -122,28 +123,50 @@ int sl_expr__text_underscores(const sl_names *names, char letter, int number) {
     }
 }
 
-/* Reserved words of Python and C. */
+/* Reserved words of Python, C and Julia, and the name of a module. */
 static bool is_code_word(const char *name) {
     static const char *const words[] = {
-        "False",    "None",    "True",     "and",    "as",       "assert",   "async",    "auto",
-        "await",    "break",   "case",     "char",   "class",    "const",    "continue", "def",
-        "default",  "del",     "do",       "double", "elif",     "else",     "enum",     "except",
-        "extern",   "finally", "float",    "for",    "from",     "global",   "goto",     "if",
-        "import",   "in",      "inline",   "int",    "is",       "lambda",   "long",     "nonlocal",
-        "not",      "or",      "pass",     "raise",  "register", "restrict", "return",   "short",
-        "signed",   "sizeof",  "static",   "struct", "switch",   "try",      "typedef",  "union",
-        "unsigned", "void",    "volatile", "while",  "with",     "yield",
+        "and",     "as",       "assert",   "async",  "auto",  "await",   "baremodule", "begin",
+        "break",   "case",     "catch",    "char",   "class", "const",   "continue",   "def",
+        "default", "del",      "do",       "double", "elif",  "else",    "elseif",     "end",
+        "enum",    "except",   "export",   "extern", "false", "False",   "finally",    "float",
+        "for",     "from",     "function", "global", "goto",  "if",      "import",     "in",
+        "inline",  "int",      "is",       "lambda", "let",   "local",   "long",       "macro",
+        "module",  "None",     "nonlocal", "not",    "np",    "or",      "pass",       "quote",
+        "raise",   "register", "restrict", "return", "short", "signed",  "sizeof",     "static",
+        "struct",  "switch",   "True",     "true",   "try",   "typedef", "union",      "unsigned",
+        "using",   "void",     "volatile", "where",  "while", "with",    "yield",
     };
     for (int i = 0; i < SL_LEN(words); i++)
         if (strcmp(words[i], name) == 0) return true;
     return false;
 }
 
+/* The letters of column n: A, B, ..., Z, AA, AB, ... */
+static void put_letters(sl_str *s, int n) {
+    if (n > 26) put_letters(s, (n - 1) / 26);
+    sl_str_add_char(s, (char)('A' + (n - 1) % 26));
+}
+
+/* A variable is a cell of row 2. c1 would be a cell too, so a free constant is the name _c1. */
+static void put_cell_name(sl_str *s, const sl_node *e) {
+    if (e->op == SL_OP_VAR)
+        put_letters(s, e->arg);
+    else
+        sl_str_add(s, "_c");
+    sl_str_add_uint(s, e->op == SL_OP_VAR ? 2 : e->arg);
+}
+
 void sl_expr__text_print_name(sl_str *s, sl_format format, const sl_node *e,
                               const sl_names *names) {
     const char *name = e->op == SL_OP_VAR ? sl_expr__text_column_name(names, e->arg) : NULL;
     const bool plain = name && sl_expr__text_is_identifier(name) && !sl_expr__text_reserved(name);
-    const bool code = format == SL_FORMAT_PYTHON || format == SL_FORMAT_C;
+    const bool code = format == SL_FORMAT_PYTHON || format == SL_FORMAT_C ||
+                      format == SL_FORMAT_NUMPY || format == SL_FORMAT_JULIA;
+    if (format == SL_FORMAT_EXCEL) {
+        put_cell_name(s, e);
+        return;
+    }
     if (!name || format == SL_FORMAT_SYMPY || (code && (!plain || is_code_word(name)))) {
         char letter = e->op == SL_OP_VAR ? 'x' : 'c';
         for (int i = sl_expr__text_underscores(names, letter, e->arg); i > 0; i--)
@@ -176,12 +199,19 @@ int sl_expr__text_spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_
 void sl_expr__text_print_pi(sl_str *s, sl_format format, const sl_names *names) {
     char spelled[SL_TEXT_PI];
     const int n = sl_expr__text_spell_pi(spelled, format, names);
-    // Python and SymPy would not know underscores
+    // programming languages would not know underscores
     const char *module = format == SL_FORMAT_PYTHON  ? "math."
                          : format == SL_FORMAT_SYMPY ? "sympy."
+                         : format == SL_FORMAT_NUMPY ? "np."
+                         : format == SL_FORMAT_JULIA ? "Base."
                                                      : NULL;
-    if (n && module) sl_str_add(s, module);
-    sl_str_add(s, n && module ? "pi" : spelled);
+    if (format == SL_FORMAT_EXCEL) {
+        sl_str_add(s, "PI()");
+        return;
+    }
+    const bool of_module = module && (n || format == SL_FORMAT_NUMPY);
+    if (of_module) sl_str_add(s, module);
+    sl_str_add(s, of_module ? "pi" : spelled);
 }
 
 /* ---------------------------------------------------------------- explanations -------------- */

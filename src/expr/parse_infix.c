@@ -62,7 +62,7 @@ static void read_name(sl_reader *r) {
 
 /* Python as people write it: math.sin, np.exp. */
 static bool is_module(const char *name) {
-    static const char *const modules[] = { "math", "np", "numpy", "sp", "sympy" };
+    static const char *const modules[] = { "math", "np", "numpy", "sp", "sympy", "Base" };
     for (int i = 0; i < SL_LEN(modules); i++)
         if (strcmp(modules[i], name) == 0) return true;
     return false;

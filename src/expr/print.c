@@ -96,10 +96,14 @@ static sl_status print(sl_str *s, sl_format format, const sl_node *e, const sl_n
     case SL_FORMAT_INFIX:
     case SL_FORMAT_PYTHON:
     case SL_FORMAT_SYMPY:
+    case SL_FORMAT_NUMPY:
+    case SL_FORMAT_JULIA:
+    case SL_FORMAT_EXCEL:
     case SL_FORMAT_C: sl_expr__text_print_infix(s, format, e, names, params); break;
     case SL_FORMAT_LATEX:
     case SL_FORMAT_MATHML: sl_expr__text_print_math(s, format, e, names, params); break;
     case SL_FORMAT_PREFIX: sl_expr__text_print_prefix(s, e, names, params); break;
+    case SL_FORMAT_JSON: sl_expr__text_print_json(s, e, names, params); break;
     case SL_FORMAT_COUNT: break;
     }
     return sl_str_status(s);

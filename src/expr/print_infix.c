@@ -1,8 +1,11 @@
-/* Infix text, and its dialects Python, SymPy and C.
+/* Infix text, and its dialects Python, NumPy, SymPy, Julia, C and Excel.
  *
- * They differ in how a power and a number are written: x^2, x**2, pow(x, 2.0); 3/4, Rational(3, 4),
- * 3.0/4.0. SymPy text stays exact when Python reads it: wherever Python would divide or raise plain
- * integers, they are written as Rational or Integer. */
+ * They differ in how a power, a function and a number are written: x^2, x**2, pow(x, 2.0); sin,
+ * np.sin, SIN; 3/4, Rational(3, 4), 3.0/4.0. SymPy text stays exact when Python reads it: wherever
+ * Python would divide or raise plain integers, they are written as Rational or Integer. NumPy does
+ * not raise arrays of integers to negative integers, so that these exponents have a point. For
+ * Excel a sign before a power is that of its base, -A2^2 being (-A2)^2, so that such a power is in
+ * brackets; and powers associate to the left. */
 #include "expr/text_impl.h"
 
 #include <inttypes.h>
@@ -15,7 +18,28 @@ typedef struct printer {
     sl_format format;
     const sl_names *names;
     const double *params; // values of the free constants, or NULL
+    bool after_sign;      // a minus sign was just written that is no operator between two terms
 } printer;
+
+static bool has_caret(const printer *p) {
+    return p->format == SL_FORMAT_INFIX || p->format == SL_FORMAT_JULIA ||
+           p->format == SL_FORMAT_EXCEL;
+}
+
+static void put_minus(printer *p) {
+    sl_str_add_char(p->s, '-');
+    p->after_sign = true;
+}
+
+/* The name of a function with its bracket. */
+static void open_call(printer *p, const char *name) {
+    if (p->format == SL_FORMAT_NUMPY) sl_str_add(p->s, "np.");
+    for (; *name; name++) {
+        const bool upper = p->format == SL_FORMAT_EXCEL && *name >= 'a' && *name <= 'z';
+        sl_str_add_char(p->s, (char)(upper ? *name - 'a' + 'A' : *name));
+    }
+    sl_str_add_char(p->s, '(');
+}
 
 static void put(printer *p, const sl_node *e, level required);
 
@@ -50,14 +74,14 @@ static level level_of_number(const printer *p, sl_rat v, bool raised) {
     return v.num < 0 || v.den > 1 ? SUM : BASE;
 }
 
-/* The size of a constant's value. Python, SymPy and C would take digits without a point for an
+/* The size of a constant's value. Programming languages would take digits without a point for an
  * integer. */
 static void put_value(printer *p, const sl_node *e) {
     const sl_decimal d = sl_expr__text_decimal(p->params[e->arg - 1]);
     sl_str_add(p->s, d.digits);
     if (d.exponent != 0)
-        sl_str_addf(p->s, "e%+03d", d.exponent);
-    else if (p->format != SL_FORMAT_INFIX && !strchr(d.digits, '.'))
+        sl_str_addf(p->s, p->format == SL_FORMAT_EXCEL ? "E%+03d" : "e%+03d", d.exponent);
+    else if (p->format != SL_FORMAT_INFIX && p->format != SL_FORMAT_EXCEL && !strchr(d.digits, '.'))
         sl_str_add(p->s, ".0");
 }
 
@@ -65,7 +89,7 @@ static void put_value(printer *p, const sl_node *e) {
 static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
     bool c = p->format == SL_FORMAT_C;
     if (exponent.num == 1 && exponent.den == 2) {
-        sl_str_add(p->s, "sqrt(");
+        open_call(p, "sqrt");
         put(p, base, SUM);
         sl_str_add_char(p->s, ')');
         return;
@@ -79,10 +103,12 @@ static void put_power(printer *p, const sl_node *base, sl_rat exponent) {
         return;
     }
     put(p, base, BASE);
-    sl_str_add(p->s, p->format == SL_FORMAT_INFIX ? "^" : "**");
+    sl_str_add(p->s, has_caret(p) ? "^" : "**");
     bool bare = level_of_number(p, exponent, false) == BASE;
     if (!bare) sl_str_add_char(p->s, '(');
     put_number(p, exponent, false);
+    if (p->format == SL_FORMAT_NUMPY && exponent.num < 0 && exponent.den == 1)
+        sl_str_add(p->s, ".0");
     if (!bare) sl_str_add_char(p->s, ')');
 }
 
@@ -91,17 +117,19 @@ static void put_raise(printer *p, const sl_node *base, const sl_node *exponent) 
     const bool c = p->format == SL_FORMAT_C;
     if (c) sl_str_add(p->s, "pow(");
     put(p, base, c ? SUM : BASE);
-    sl_str_add(p->s, c ? ", " : p->format == SL_FORMAT_INFIX ? "^" : "**");
+    sl_str_add(p->s, c ? ", " : has_caret(p) ? "^" : "**");
     put(p, exponent, c ? SUM : BASE);
     if (c) sl_str_add_char(p->s, ')');
 }
 
 static void put_factor(printer *p, const sl_node *c, bool below) {
+    const bool signed_base = p->after_sign && p->format == SL_FORMAT_EXCEL;
+    p->after_sign = false;
     if (!below) {
         if (p->params && c->op == SL_OP_PAR)
             put_value(p, c); // its sign is that of the term
         else
-            put(p, c, FACTOR);
+            put(p, c, signed_base ? BASE : FACTOR);
         return;
     }
     sl_rat exponent = sl_expr__text_exponent(c, below);
@@ -120,7 +148,7 @@ static void put_side(printer *p, const sl_fraction *f, bool below) {
     bool first = true;
     if (number != 1 || factors == 0) {
         put_integer(p, number);
-        first = false;
+        first = p->after_sign = false;
     }
     for (const sl_node *c = NULL; (c = sl_expr__text_factor(f, c, below));) {
         if (!first) sl_str_add_char(p->s, '*');
@@ -133,6 +161,7 @@ static void put_side(printer *p, const sl_fraction *f, bool below) {
 static void put_term(printer *p, const sl_node *e) {
     if (e->op == SL_OP_NUM) {
         sl_rat v = sl_expr_num_value(e);
+        p->after_sign = false;
         put_number(p, (sl_rat){ v.num < 0 ? -v.num : v.num, v.den }, false);
         return;
     }
@@ -152,7 +181,7 @@ static void put_sum(printer *p, const sl_node *e) {
         if (i > 0)
             sl_str_add(p->s, negative ? " - " : " + ");
         else if (negative)
-            sl_str_add_char(p->s, '-');
+            put_minus(p);
         put_term(p, c);
     }
 }
@@ -201,12 +230,11 @@ static void put(printer *p, const sl_node *e, level required) {
         break;
     case SL_OP_NUM:
     case SL_OP_MUL:
-        if (sl_expr__text_negative(e, p->params)) sl_str_add_char(p->s, '-');
+        if (sl_expr__text_negative(e, p->params)) put_minus(p);
         put_term(p, e);
         break;
     default: // functions
-        sl_str_add(p->s, sl_expr__text_function_name((sl_op)e->op, p->format));
-        sl_str_add_char(p->s, '(');
+        open_call(p, sl_expr__text_function_name((sl_op)e->op, p->format));
         put(p, e + 1, SUM);
         sl_str_add_char(p->s, ')');
     }
@@ -215,6 +243,7 @@ static void put(printer *p, const sl_node *e, level required) {
 
 void sl_expr__text_print_infix(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
                                const double *params) {
-    printer p = { s, format, names, params };
+    printer p = { s, format, names, params, false };
+    if (format == SL_FORMAT_EXCEL) sl_str_add_char(s, '=');
     put(&p, e, SUM);
 }

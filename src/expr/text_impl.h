@@ -1,9 +1,9 @@
 /* Shared by parsers and printers: names, the state of a parser, and a product as a fraction.
  *
- * A parser grows terms (sl_expr_builder of the face): linked lists of operands in the caller's
- * arena. Sums and products are lists that grow at the end, so a + b + c + ... is one flat term and
- * costs one link per operand. The finished tree is written as one prefix array, tidied, and moved
- * down over the terms.
+ * A parser grows terms (sl_expr_builder of the face): linked lists of operands in the caller's arena.
+ * Sums and products are lists that grow at the end, so a + b + c + ... is one flat term and costs one
+ * link per operand. The finished tree is written as one prefix array, tidied, and moved down over the
+ * terms.
  *
  * Division goes into factors: a/(b*c^2) grows a * b^-1 * c^-2. Printers rely on it: they gather the
  * factors with negative exponents under one fraction bar, and write (b*c)^(-1) where the tree holds
@@ -107,8 +107,7 @@ void sl_expr__text_name_add(sl_reader *r, size_t *len, const char *bytes, size_t
 /* `name` between backticks at r->at into r->name; a backtick inside is written twice. */
 bool sl_expr__text_quoted_name(sl_reader *r);
 
-/* What the face does not offer of terms: functions by their spelling, pi or exp(1),
- * base^exponent. */
+/* What the face does not offer of terms: functions by their spelling, pi or exp(1), base^exponent. */
 sl_expr_term *sl_expr__term_call(sl_expr_builder *b, sl_function f, sl_expr_term *operand);
 sl_expr_term *sl_expr__term_exact(sl_expr_builder *b, sl_constant which);
 sl_expr_term *sl_expr__term_power(sl_expr_builder *b, sl_expr_term *base, sl_expr_term *exponent);
@@ -159,9 +158,12 @@ void sl_expr__text_print_math(sl_str *s, sl_format format, const sl_node *e, con
                               const double *params);
 void sl_expr__text_print_prefix(sl_str *s, const sl_node *e, const sl_names *names,
                                 const double *params);
+void sl_expr__text_print_json(sl_str *s, const sl_node *e, const sl_names *names,
+                              const double *params);
 /* A variable or free constant as infix and prefix text write it: a column name that is no
- * identifier goes between backticks. In text for Python or C such a name, or a reserved word, is
- * replaced by x<n>; in text for SymPy every name is, because SymPy defines hundreds of names. */
+ * identifier goes between backticks. In text for a programming language such a name, or a reserved
+ * word, is replaced by x<n>; in text for SymPy every name is, because SymPy defines hundreds of
+ * names. In text for Excel a variable is the cell of its column in row 2. */
 void sl_expr__text_print_name(sl_str *s, sl_format format, const sl_node *e, const sl_names *names);
 
 #endif

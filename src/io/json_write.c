@@ -4,40 +4,6 @@
 
 #include "io/io.h"
 
-static void add_quoted(sl_str *s, const char *text) {
-    sl_str_add_char(s, '"');
-    while (*text) {
-        // a run of bytes without escapes is copied at once
-        size_t plain = 0;
-        while ((unsigned char)text[plain] >= 0x20 && (unsigned char)text[plain] < 0x7F &&
-               text[plain] != '"' && text[plain] != '\\')
-            plain++;
-        if (plain > 0) sl_str_add_bytes(s, text, plain);
-        text += plain;
-        unsigned char c = (unsigned char)*text;
-        if (c == '\0') break;
-
-        int n;
-        const bool good = sl_utf8_read(text, strnlen(text, 4), &n) >= 0;
-        if (c == '"' || c == '\\') {
-            sl_str_add_char(s, '\\');
-            sl_str_add_char(s, (char)c);
-        } else if (c == '\n') {
-            sl_str_add(s, "\\n");
-        } else if (c == '\t') {
-            sl_str_add(s, "\\t");
-        } else if (c < 0x20 || c == 0x7F) {
-            sl_str_addf(s, "\\u%04x", c);
-        } else if (good) {
-            sl_str_add_bytes(s, text, (size_t)n);
-        } else {
-            sl_str_add(s, "\\ufffd");
-        }
-        text += n;
-    }
-    sl_str_add_char(s, '"');
-}
-
 /* What precedes a value: the comma and the name. */
 static void begin(sl_str *s, const char *name) {
     if (s->len > 0) {
@@ -45,7 +11,7 @@ static void begin(sl_str *s, const char *name) {
         if (last != '{' && last != '[' && last != '\n') sl_str_add_char(s, ',');
     }
     if (name) {
-        add_quoted(s, name);
+        sl_str_add_quoted(s, name);
         sl_str_add_char(s, ':');
     }
 }
@@ -94,7 +60,7 @@ void sl_io_json_add_text(sl_str *s, const char *name, const char *value) {
         return;
     }
     begin(s, name);
-    add_quoted(s, value);
+    sl_str_add_quoted(s, value);
 }
 
 void sl_io_json_add_tree(sl_str *s, const char *name, const sl_json *value) {

@@ -22,8 +22,7 @@
  *
  * Memory: `scratch` is used and rewound before return. Threads: no shared state; one arena each.
  * Least squares and Akima use only + - * / and the square root, and the power law our own
- * logarithm, so these fits are the same bits on every CPU. Distributions use libm and may
- * differ. */
+ * logarithm, so these fits are the same bits on every CPU. Distributions use libm and may differ. */
 #ifndef SL_NUM_H
 #define SL_NUM_H
 

@@ -220,10 +220,13 @@ static void add_data(sl_str *s, const sl_report_discovery *f) {
 static sl_status add_best(sl_str *s, const sl_report_discovery *f, const sl_names *names) {
     if (f->discovery->ranked == 0) {
         sl_io_json_add_null(s, "formula");
+        sl_io_json_add_null(s, "tree");
         sl_io_json_add_null(s, "r2");
         return SL_OK;
     }
     SL_TRY(add_text(s, "formula", &f->discovery->candidate[0], SL_FORMAT_INFIX, names));
+    sl_str_add(s, ",\"tree\":");
+    SL_TRY(sl_discover_candidate_print(s, &f->discovery->candidate[0], SL_FORMAT_JSON, names));
     sl_io_json_add_real(s, "r2", f->discovery->candidate[0].r2);
     return SL_OK;
 }

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import spreadsheet
 from tool import PROGRAM, run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -276,6 +277,33 @@ def test_sympy_text_is_sympys(discover, tmp_path):
     assert r2_of(f(rows[:, 0], rows[:, 1]), rows[:, 2]) > 0.99
 
 
+def test_numpy_text_takes_whole_columns(discover, tmp_path):
+    rows = noisy()
+    path = write(tmp_path, rows, header=["a", "np", "y"])
+    r = discover(path, "--format", "numpy")
+    assert r.lines[0] == '# x2: "np"'  # the module keeps its name
+    f = eval(r.lines[1], {"np": np, "a": rows[:, 0], "x2": rows[:, 1]})
+    assert abs(r2_of(f, rows[:, 2]) - discover(path, "--json").json["r2"]) < 1e-12
+
+
+def test_spreadsheet_text_has_the_cells_of_the_file(discover, tmp_path):
+    """Columns beside the inputs, of text or after the target, keep their letters; so do those beyond x64."""
+    rows = [["t", 5.0, *row[:2], row[2]] for row in plane().tolist()]
+    path = write(tmp_path, rows, header=["words", "n", "a", "b", "y"])
+    r = discover(path, "--inputs", "a,b", "--format", "excel")
+    assert r.lines == ["=3*C2 - 2*D2"]
+    assert spreadsheet.evaluate(r.out.strip(), [math.nan, 5, 1.5, 2.25]) == 0
+    wide = [[row[2], *[0.5] * 70, *row[:2]] for row in plane().tolist()]
+    names = ["y", *[f"n{i}" for i in range(70)], "a", "b"]
+    r = discover(write(tmp_path, wide, header=names), "--target", "y", "--inputs", "b,a", "--format", "excel")
+    assert r.lines in (["=3*BU2 - 2*BT2"], ["=-2*BU2 + 3*BT2"], ["=3*BT2 - 2*BU2"])
+
+
+def test_the_result_has_the_tree(discover, tmp_path):
+    r = discover(write(tmp_path, plane(), header=["a", "b", "y"]), "--json").json
+    assert r["tree"]["op"] == "sum" and {"number": "-2"} in r["tree"]["of"][1]["of"]
+
+
 def test_comments_name_columns_as_the_formula_does(discover, tmp_path):
     r = discover(write(tmp_path, plane(), header=["x2", "x1", "y"]), "--format", "sympy")
     assert r.lines == ['# _x1: "x2"', '# _x2: "x1"', "3*_x1 - 2*_x2"]
@@ -335,7 +363,7 @@ def test_any_name_will_do(discover, tmp_path, name):
     if name:
         assert j["data"]["inputs"][0] == name
     assert j["r2"] == 1 and j["candidates"][0]["python"] == "3*x1 - 2*x2"
-    for form in ("table", "latex", "python", "c", "sympy"):
+    for form in ("table", "latex", "python", "c", "sympy", "numpy", "julia", "excel", "mathml"):
         done = discover(path, "--format", form)
         assert done.code == 0 and done.out, done
     if name:
@@ -542,7 +570,7 @@ def test_numbers_of_any_size(discover, tmp_path):
 def test_controls_in_names_do_not_reach_the_terminal(discover, tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(text(plane(), ['"a\x1b[31m"', '"b\nc"', "y"]).encode())
-    for form in ("table", "python", "c", "latex", "sympy"):
+    for form in ("table", "latex", "python", "c", "sympy", "numpy", "julia", "excel", "mathml"):
         r = discover(path, "--format", form)
         assert r.code == 0 and "\x1b" not in r.out + r.err
 

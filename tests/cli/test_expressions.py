@@ -1,12 +1,16 @@
 """The verb `expressions`: listings, counts and questions."""
 import ast
 import json
+import math
 import re
 import xml.etree.ElementTree as ET
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import spreadsheet
 from tool import expressions
 
 DEPTH_2 = 2 + 18 + 909
@@ -70,6 +74,78 @@ def test_formats_say_the_same(listing):
             got = np.array([eval(line, names) + 0 * x1 for line in lines])
         got[~np.isfinite(got)] = np.nan
         assert np.allclose(got, want, rtol=1e-9, equal_nan=True), fmt
+
+
+POINTS = np.array([[0.7, 1.9, -1.3], [1.1, -0.4, -2.2]])
+EVERY_FUNCTION = ("-(x1^2)*x2 + 2/3*sin(x1)*cos(x2)/tan(x1) - exp(-x1^2)*log(abs(x2)) + tanh(x1)*sinh(x2)/cosh(x1)"
+                  " + asin(x1/9) + acos(x2/9)*atan(x1) - abs(x1)^x2 - pi*(-3)^2/x1^(-3)")
+
+
+def test_numpy_text_takes_columns(listing):
+    want = values(listing, POINTS)
+    lines = expressions("--depth", "2", "--format", "numpy").lines
+    with np.errstate(all="ignore"):
+        got = np.array([eval(line, {"np": np, "x1": POINTS[0], "x2": POINTS[1]}) + 0 * POINTS[0] for line in lines])
+    got[~np.isfinite(got)] = np.nan
+    assert np.allclose(got, want, rtol=1e-9, equal_nan=True)
+    whole = np.array([2, 3])
+    line = expressions("--canon", "(x1*x2)^(-1) + x1^(-2)", "--format", "numpy").lines[0]
+    assert np.allclose(eval(line, {"np": np, "x1": whole, "x2": whole}), 2 / whole**2)
+
+
+def test_julia_text_has_the_values(listing):
+    """Julia's precedence of -, ^, * and / is Python's, and its division of integers is exact: only ^ is written otherwise."""
+    lines = expressions("--depth", "2", "--format", "julia").lines
+    assert [line.replace("^", "**") for line in lines] == listing and not any("**" in line for line in lines)
+
+
+def test_spreadsheet_text_has_the_values(listing):
+    want = values(listing, POINTS)
+    lines = expressions("--depth", "2", "--format", "excel").lines
+    for point in range(POINTS.shape[1]):
+        got = [spreadsheet.evaluate(line, POINTS[:, point]) for line in lines]
+        assert np.allclose(got, want[:, point], rtol=1e-9, equal_nan=True)
+
+
+def test_every_function_in_every_language():
+    x1, x2 = 0.7, 1.1
+    text = {f: expressions("--canon", EVERY_FUNCTION, "--format", f).lines[0] for f in ("python", "numpy", "excel", "julia")}
+    want = eval(text["python"], {**vars(math), "x1": x1, "x2": x2})
+    assert math.isclose(eval(text["numpy"], {"np": np, "x1": x1, "x2": x2}), want, rel_tol=1e-12)
+    assert math.isclose(spreadsheet.evaluate(text["excel"], [x1, x2]), want, rel_tol=1e-12)
+    assert text["julia"].replace("^", "**") == text["python"]
+
+
+def test_spreadsheets_compute_what_was_meant():
+    """Values by LibreOffice Calc of what is printed; and the evaluator above reads formulas as it does."""
+    answers = Path(__file__).parents[1] / "golden" / "excel" / "answers.txt"
+    for line in answers.read_text(encoding="utf-8").splitlines():
+        expr, text, value = line.split("\t")
+        assert math.isclose(spreadsheet.evaluate(text, [0.7, 1.1]), float(value), rel_tol=1e-12), text
+        if expr:
+            assert expressions(f"--canon={expr}", "--format", "excel").lines == [text]
+            python = expressions(f"--canon={expr}", "--format", "python").lines[0]
+            assert math.isclose(eval(python, {**vars(math), "x1": 0.7, "x2": 1.1}), float(value), rel_tol=1e-12), expr
+
+
+def value_of(tree, point):
+    """What the JSON tree is at a point."""
+    if "number" in tree:
+        return float(Fraction(tree["number"]))
+    if "variable" in tree:
+        assert tree["name"] == f"x{tree['variable']}"
+        return point[tree["variable"] - 1]
+    of = [value_of(t, point) for t in tree["of"]]
+    known = {"sum": sum, "product": math.prod, "power": lambda v: v[0] ** v[1], "pi": lambda v: math.pi}
+    return known[tree["op"]](of) if tree["op"] in known else getattr(math, {"abs": "fabs"}.get(tree["op"], tree["op"]))(of[0])
+
+
+def test_json_text_is_the_tree():
+    r = expressions("--canon", EVERY_FUNCTION, "--format", "json")
+    want = eval(expressions("--canon", EVERY_FUNCTION, "--format", "python").lines[0], {**vars(math), "x1": 0.7, "x2": 1.1})
+    assert math.isclose(value_of(json.loads(r.out), [0.7, 1.1]), want, rel_tol=1e-12)
+    r = expressions("--canon", "`a\"b`/3", "--names", 'a"b', "--variables", "1", "--format", "json")
+    assert json.loads(r.out) == {"op": "product", "of": [{"number": "1/3"}, {"variable": 1, "name": 'a"b'}]}
 
 
 def test_python_lines_are_expressions(listing):

@@ -54,7 +54,8 @@ static const sl_node *all_of_them(sl_arena *a) {
 static void any_names_read_back(void **state) {
     sl_fixture *t = *state;
     static const sl_format formats[] = { SL_FORMAT_INFIX, SL_FORMAT_PYTHON, SL_FORMAT_SYMPY,
-                                         SL_FORMAT_LATEX, SL_FORMAT_C,      SL_FORMAT_PREFIX };
+                                         SL_FORMAT_LATEX, SL_FORMAT_C,      SL_FORMAT_PREFIX,
+                                         SL_FORMAT_NUMPY, SL_FORMAT_JULIA };
     const sl_node *e;
     SL_MUST(t, sl_expr_tidy(&e, &t->arena, all_of_them(&t->arena)));
     for (int k = 0; k < SL_LEN(tables); k++) {
@@ -188,11 +189,12 @@ static void reasons_fit_their_room(void **state) {
     SL_CHECK(t, e->op == SL_OP_VAR && e->arg == 2, "the long name is node %d, %d", e->op, e->arg);
 }
 
-/* Text for Python, SymPy or a compiler holds only words that these take as names. */
+/* Text for a programming language holds only words that these take as names. */
 static void code_has_no_words_that_code_reserves(void **state) {
     sl_fixture *t = *state;
-    static const char *const given[] = { "lambda", "while", "my col", "beta" };
-    static const sl_format code[] = { SL_FORMAT_PYTHON, SL_FORMAT_SYMPY, SL_FORMAT_C };
+    static const char *const given[] = { "lambda", "np", "my col", "beta" };
+    static const sl_format code[] = { SL_FORMAT_PYTHON, SL_FORMAT_SYMPY, SL_FORMAT_C, SL_FORMAT_NUMPY,
+                                      SL_FORMAT_JULIA };
     sl_names names = { given, 4 };
     const sl_node *e;
     const char *text = "x1*x2*x3*x4";

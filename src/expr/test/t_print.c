@@ -78,6 +78,32 @@ static const look looks[] = {
     { "* x12 c3", SL_FORMAT_LATEX, "x_{12} c_3" },
     { "c10", SL_FORMAT_INFIX, "c10" },
     { "9223372036854775807", SL_FORMAT_C, "9223372036854775807.0" },
+    { "- * 2/3 ^ x1 2 * sqrt x2 exp neg x1", SL_FORMAT_NUMPY,
+      "2*x1**2/3 - np.sqrt(x2)*np.exp(-x1)" },
+    { "- * 2/3 ^ x1 2 * sqrt x2 exp neg x1", SL_FORMAT_JULIA, "2*x1^2/3 - sqrt(x2)*exp(-x1)" },
+    { "- * 2/3 ^ x1 2 * sqrt x2 exp neg x1", SL_FORMAT_EXCEL, "=2*A2^2/3 - SQRT(B2)*EXP(-A2)" },
+    { "+ asin x1 * abs x1 log pi", SL_FORMAT_NUMPY, "np.log(np.pi)*np.abs(x1) + np.arcsin(x1)" },
+    { "+ asin x1 * abs x1 log pi", SL_FORMAT_JULIA, "log(pi)*abs(x1) + asin(x1)" },
+    { "+ asin x1 * abs x1 log pi", SL_FORMAT_EXCEL, "=LN(PI())*ABS(A2) + ASIN(A2)" },
+    { "^ * x1 x2 -1", SL_FORMAT_NUMPY, "(x1*x2)**(-1.0)" }, // of integers too
+    // a sign before a power belongs to its base there, and powers go from left to right
+    { "neg ^ x1 2", SL_FORMAT_EXCEL, "=-(A2^2)" },
+    { "neg * ^ x1 2 x2", SL_FORMAT_EXCEL, "=-(A2^2)*B2" },
+    { "neg ^ x1 x2", SL_FORMAT_EXCEL, "=-(A2^B2)" },
+    { "* -2 ^ x1 2", SL_FORMAT_EXCEL, "=-2*A2^2" },
+    { "exp neg ^ x1 2", SL_FORMAT_EXCEL, "=EXP(-(A2^2))" },
+    { "- 3 ^ x1 2", SL_FORMAT_EXCEL, "=-(A2^2) + 3" },
+    { "/ neg x2 ^ x1 2", SL_FORMAT_EXCEL, "=-B2/A2^2" },
+    { "^ ^ x1 2 3", SL_FORMAT_EXCEL, "=(A2^2)^3" },
+    { "^ x1 ^ x2 x3", SL_FORMAT_EXCEL, "=A2^(B2^C2)" },
+    { "* x26 * x27 x52", SL_FORMAT_EXCEL, "=Z2*AA2*AZ2" },
+    { "* x53 c3", SL_FORMAT_EXCEL, "=BA2*_c3" }, // c3 would be a cell
+    { "+ * 2/3 ^ x1 x2 pi", SL_FORMAT_JSON,
+      "{\"op\":\"sum\",\"of\":[{\"op\":\"pi\",\"of\":[]},{\"op\":\"product\",\"of\":[{\"number\":"
+      "\"2/3\"},{\"op\":\"power\",\"of\":[{\"variable\":1,\"name\":\"x1\"},{\"variable\":2,"
+      "\"name\":\"x2\"}]}]}]}" },
+    { "* -7 c2", SL_FORMAT_JSON,
+      "{\"op\":\"product\",\"of\":[{\"number\":\"-7\"},{\"constant\":2}]}" },
     { "^ x1 2", SL_FORMAT_MATHML,
       "<math xmlns=\"http://www.w3.org/1998/Math/MathML\"><mrow><msup><mrow><msub><mi>x</mi>"
       "<mn>1</mn></msub></mrow><mrow><mn>2</mn></mrow></msup></mrow></math>" },
