@@ -5,7 +5,8 @@
  * value at the probes is kept. */
 #include "search/store_impl.h"
 
-enum { MAX_GENERIC = 1 << 19, SUM, PRODUCT, DIFFERENCE, QUOTIENT, OPERATIONS };
+enum { SUM, PRODUCT, DIFFERENCE, QUOTIENT, OPERATIONS };
+enum { MAX_GENERIC = 1 << 19 };
 
 static const sl_search__store_function_id functions[] = {
     SL_STORE__SIN,  SL_STORE__COS,    SL_STORE__EXP,        SL_STORE__LOG,
