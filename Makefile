@@ -10,6 +10,7 @@
 #                       runs/micro; about ten minutes. After a stop it goes on where it was
 #     make study QUICK=1   one of a minute that goes through all phases, in runs/quick
 #     make install      to PREFIX (default /usr/local), below DESTDIR
+#     make package      Debian packages and a tarball that runs where it is unpacked, in build-package
 #
 # What is missing is installed first, after it was named; SYMLAW_SETUP=no leaves that out.
 # SL_JOBS: processes at once. SL_FUZZ_SECONDS: for each fuzz target. CMAKE_ARGS: passed on.
@@ -26,7 +27,7 @@ export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 MAKEFLAGS += --no-print-directory
 
 .PHONY: all configure setup check check-long lint coverage coverage-report fuzz bench study install \
-    clean format
+    package clean format
 
 all: configure
 	@cmake --build build --parallel $(SL_JOBS)
@@ -83,9 +84,15 @@ study: setup
 install: all
 	@cmake --install build --prefix "$(PREFIX)"
 
+package:
+	@tools/setup package
+	@cmake --preset package $(CMAKE_ARGS) > /dev/null && cmake --build build-package --parallel $(SL_JOBS)
+	@cd build-package && cpack -G "DEB;TGZ" > package.log 2>&1 || { cat package.log; exit 1; }
+	@ls build-package/*.deb build-package/*.tar.gz
+
 clean:
 	@rm -rf build build-debug build-sanitize build-thread build-coverage build-nompi build-clang build-fuzz \
-	    build-lint
+	    build-lint build-package
 
 # Headers are set by hand: their tables and drawings are there to be read.
 format:

@@ -1,26 +1,35 @@
-# What `make install` puts where: header, both libraries, pkg-config and CMake files, the default
-# model, program, completions, manual. Programs find the shared library with either of
+# What `make install` puts where, in three components that are packages of their own (package.cmake):
+#     program   the program, its model and examples, completions, manual
+#     library   the shared library
+#     dev       the header, the static library, pkg-config and CMake files
+# Programs find the shared library with either of
 #     cc prog.c $(pkg-config --cflags --libs symlaw)
 #     find_package(symlaw) ... target_link_libraries(prog symlaw::symlaw)
 include(CMakePackageConfigHelpers)
+set(data_dir ${CMAKE_INSTALL_DATADIR}/symlaw)
 
-install(FILES ${static_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS symlaw_shared EXPORT symlaw LIBRARY)
-install(FILES include/symlaw/symlaw.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/symlaw)
+install(TARGETS symlaw_shared EXPORT symlaw LIBRARY COMPONENT library NAMELINK_COMPONENT dev)
+install(FILES ${static_library} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(FILES include/symlaw/symlaw.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/symlaw COMPONENT dev)
 
-install(FILES models/small.safetensors DESTINATION ${CMAKE_INSTALL_DATADIR}/symlaw/models)
+install(FILES models/small.safetensors DESTINATION ${data_dir}/models COMPONENT program)
+file(GLOB tables CONFIGURE_DEPENDS examples/*.csv)
+install(FILES ${tables} DESTINATION ${data_dir}/examples COMPONENT program)
 
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/symlaw)
-install(EXPORT symlaw FILE symlawConfig.cmake NAMESPACE symlaw:: DESTINATION ${cmake_dir})
+install(EXPORT symlaw FILE symlawConfig.cmake NAMESPACE symlaw:: DESTINATION ${cmake_dir}
+        COMPONENT dev)
 write_basic_package_version_file(symlawConfigVersion.cmake COMPATIBILITY SameMajorVersion)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlawConfigVersion.cmake DESTINATION ${cmake_dir})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlawConfigVersion.cmake DESTINATION ${cmake_dir}
+        COMPONENT dev)
 
 # A static link also needs what the library itself stands on. By name and not by Requires.private, which
 # would ask every user for the headers of all of them.
 set(pc_libs_private "-lxxhash -lcminpack -ljansson -lz -pthread -ldl -lm")
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(symlaw.pc.in symlaw.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlaw.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlaw.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT dev)
 
 if(NOT TARGET symlaw)
     return()
@@ -39,7 +48,7 @@ foreach(pair "bash:bash-completion/completions/symlaw" "zsh:zsh/site-functions/_
         DEPENDS symlaw VERBATIM)
     list(APPEND completions ${script})
     install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_2}
-            RENAME ${CMAKE_MATCH_3})
+            RENAME ${CMAKE_MATCH_3} COMPONENT program)
 endforeach()
 add_custom_target(completions ALL DEPENDS ${completions})
 
@@ -50,4 +59,5 @@ add_custom_command(OUTPUT ${man}/symlaw.1
             -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/man.cmake
     DEPENDS symlaw cmake/man.cmake VERBATIM)
 add_custom_target(man ALL DEPENDS ${man}/symlaw.1)
-install(DIRECTORY ${man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+install(DIRECTORY ${man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program
+        FILES_MATCHING PATTERN "*.1")

@@ -18,8 +18,8 @@ typedef struct options {
 static const char help[] =
     "Loads every part that symlaw uses, tries it, and prints what is in use: version,\n"
     "CPU, memory, the libraries for matrix products, MPI, the default model, the\n"
-    "cache. A part that is missing or does not work is named with its remedy; then\n"
-    "the exit code is 1. Quote the output when you report a fault.\n"
+    "cache. A part that is absent or does not work is named with its remedy; the exit\n"
+    "code is 1 if one does not work. Quote the output when you report a fault.\n"
     "\n"
     "The search of \"symlaw discover\" needs none of the libraries; training and models\n"
     "need those for matrix products; several processes need MPI.\n"
@@ -61,7 +61,8 @@ static void check_cpu(check *c) {
 static void check_memory(check *c) {
     const double gb = 1e-9 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     const double available = 1e-9 * (double)sl_mem_available();
-    set_text(c, "%.1f GB, %.1f GB available", gb, available);
+    set_text(c, "%.1f GB", gb);
+    if (available > 0) set_text(c, "%.1f GB, %.1f GB available", gb, available); // 0: unknown
     if (available > 0 && available < 1) {
         c->state = SL_REPORT_CHECK_ABSENT;
         c->remedy = "a search takes up to 1 GB: give discover a smaller --max-memory";
@@ -200,7 +201,7 @@ static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     for (int i = 0; i < SL_LEN(checks); i++) {
         all[i].part = checks[i].part;
         checks[i].run(&all[i]);
-        *ok = *ok && all[i].state == SL_REPORT_CHECK_GOOD;
+        *ok = *ok && all[i].state != SL_REPORT_CHECK_FAILED;
     }
     sl_report_checks_json(result, all, SL_LEN(checks));
     if (run->common->json) return SL_OK;

@@ -3,14 +3,23 @@
 
 static const char *const states[] = { "works", "absent", "failed" };
 
+/* "does not work: products, model"; `none` if no part is in that state. */
+static void add_names(sl_str *s, const sl_report_check *c, int n, sl_report_check_state state,
+                      const char *before, const char *none) {
+    bool first = true;
+    for (int i = 0; i < n; i++) {
+        if (c[i].state != state) continue;
+        sl_str_addf(s, "%s%s", first ? before : ", ", c[i].part);
+        first = false;
+    }
+    if (first) sl_str_add(s, none);
+}
+
 void sl_report_checks_table(sl_str *s, const sl_report_check *c, int n) {
-    int bad = 0;
-    for (int i = 0; i < n; i++) bad += c[i].state != SL_REPORT_CHECK_GOOD;
-    if (bad == 0)
-        sl_str_addf(s, "symlaw %s: every part works\n\n", SL_VERSION);
-    else
-        sl_str_addf(s, "symlaw %s: %d part%s missing or not working\n\n", SL_VERSION, bad,
-                    bad == 1 ? " is" : "s are");
+    sl_str_addf(s, "symlaw %s: ", SL_VERSION);
+    add_names(s, c, n, SL_REPORT_CHECK_FAILED, "does not work: ", "every part works");
+    add_names(s, c, n, SL_REPORT_CHECK_ABSENT, "; absent: ", "");
+    sl_str_add(s, "\n\n");
     for (int i = 0; i < n; i++) {
         const bool good = c[i].state == SL_REPORT_CHECK_GOOD;
         sl_report_line(s, c[i].part, "%s%s%s", good ? "" : states[c[i].state], good ? "" : ": ",

@@ -18,8 +18,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 os.environ.pop("SYMLAW_MODEL", None)
 ALONE = ["--search", "exhaustive"]
 
-LAWS = {"kepler": "T = a^(3/2)", "resistors": "R = R1*R2/(R1 + R2)", "pendulum": "period = 2.00585*sqrt(length)",
-        "heat": "flow = k*area*(warm - cold)/d", "wind": "P = 0.00019227*d^2*v^3", "energy": "E = m*v^2/2 + 9.81*m*h"}
+LAWS = dict(line.split(".csv|") for line in (EXAMPLES / "laws.txt").read_text().splitlines())
 
 
 def write(folder, header, rows, name="t.csv"):

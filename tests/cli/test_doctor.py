@@ -54,7 +54,9 @@ def test_libraries_that_cannot_be_loaded_are_named(tmp_path):
     if library():
         assert parts["MPI"]["state"] == "absent" and library() in parts["MPI"]["text"]
     text = run("doctor", env={**ALONE, **broken})
-    assert text.code == 1 and "missing or not working" in text.lines[0]
+    assert text.code == 1 and "does not work: products" in text.lines[0]
+    if library():
+        assert "; absent: MPI" in text.lines[0]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
@@ -62,7 +64,7 @@ def test_a_cache_without_permission_is_named(tmp_path):
     folder = tmp_path / "cache"
     folder.mkdir(mode=0)
     code, parts = doctor(SYMLAW_CACHE=str(folder))
-    assert code == 1 and parts["cache"]["state"] == "absent"
+    assert code == 0 and parts["cache"]["state"] == "absent"
 
 
 def test_the_cache_is_counted(tmp_path):

@@ -104,3 +104,28 @@ def test_the_static_library_leaves_internal_names_to_the_program(installed, tmp_
     assert done.returncode == 0, done.stderr
     done = subprocess.run([tmp_path / "own"], capture_output=True, text=True)
     assert done.stdout == "2*x1 7\n", done
+
+
+# ---------------------------------------------------------------- as a CMake project of somebody else's
+
+def test_find_package(installed, tmp_path):
+    """symlaw::symlaw has the header's folder and the library; an older version that is asked for is satisfied, a
+    later major one is not."""
+    shutil.copy(SOURCES / "algebra.c", tmp_path)
+    lists = """cmake_minimum_required(VERSION 3.13)
+        project(host C)
+        find_package(symlaw {} REQUIRED)
+        add_executable(algebra algebra.c)
+        target_link_libraries(algebra symlaw::symlaw)\n"""
+
+    def configure(version):
+        (tmp_path / "CMakeLists.txt").write_text(lists.format(version))
+        return subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={installed}"],
+                              capture_output=True, text=True)
+    assert configure("0.1").returncode == 0
+    done = subprocess.run(["cmake", "--build", tmp_path / "build"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = subprocess.run([tmp_path / "build" / "algebra"], capture_output=True, text=True)  # finds it by its rpath
+    assert done.returncode == 0 and "same       yes" in done.stdout, done
+    done = configure("7.0")
+    assert done.returncode != 0 and "7.0" in done.stderr
