@@ -161,6 +161,11 @@ SYMLAW_API SYMLAW_NODISCARD symlaw_status symlaw_formula_print(char **out, const
 SYMLAW_API SYMLAW_NODISCARD symlaw_status symlaw_formula_canon(symlaw_formula **out,
                                                                const symlaw_formula *f);
 
+/* The exact derivative with respect to x<variable>, from 1. Fitted constants stay. */
+SYMLAW_API SYMLAW_NODISCARD symlaw_status symlaw_formula_derivative(symlaw_formula **out,
+                                                                    const symlaw_formula *f,
+                                                                    int variable);
+
 /* Are a and b the same function wherever both are real? Yes when their canonical forms are equal,
  * no when some point tells them apart, else unknown. A fitted constant counts as the decimal that
  * it is written as. */

@@ -135,15 +135,16 @@ symlaw_status symlaw_formula_print(char **out, const symlaw_formula *f, const ch
     SL_API__PUBLIC(print(out, f, format));
 }
 
-/* Variables keep their names, constants their values. */
-static sl_status canon(symlaw_formula **out, const symlaw_formula *f) {
-    if (!out || !f) return sl_fail(SL_EINVAL, "symlaw_formula_canon: out or formula is NULL");
+/* *out := the canonical form of f, or with a variable its derivative. Variables keep their names,
+ * constants their values. */
+static sl_status transform(symlaw_formula **out, const symlaw_formula *f, int variable) {
     sl_status st;
     symlaw_formula *c = NULL;
     SL_TRY(new_formula(&c));
     SL_GO(take_names(c, &f->names));
     if (f->params > 0) SL_GO(take_values(c, f->value, f->params));
-    SL_GO(sl_expr_canon(&c->e, &c->arena, f->e));
+    SL_GO(variable ? sl_expr_derivative(&c->e, &c->arena, f->e, variable)
+                   : sl_expr_canon(&c->e, &c->arena, f->e));
     *out = c;
     return SL_OK;
 done:
@@ -151,8 +152,27 @@ done:
     return st;
 }
 
+static sl_status canon(symlaw_formula **out, const symlaw_formula *f) {
+    if (!out || !f) return sl_fail(SL_EINVAL, "symlaw_formula_canon: out or formula is NULL");
+    return transform(out, f, 0);
+}
+
 symlaw_status symlaw_formula_canon(symlaw_formula **out, const symlaw_formula *f) {
     SL_API__PUBLIC(canon(out, f));
+}
+
+static sl_status derivative(symlaw_formula **out, const symlaw_formula *f, int variable) {
+    if (!out || !f) return sl_fail(SL_EINVAL, "symlaw_formula_derivative: out or formula is NULL");
+    const int most = f->names.count ? f->names.count : SL_EXPR_MAX_VARS;
+    if (variable < 1 || variable > most)
+        return sl_fail(SL_EINVAL, "symlaw_formula_derivative: variables are 1 to %d, not %d", most,
+                       variable);
+    return transform(out, f, variable);
+}
+
+symlaw_status symlaw_formula_derivative(symlaw_formula **out, const symlaw_formula *f,
+                                        int variable) {
+    SL_API__PUBLIC(derivative(out, f, variable));
 }
 
 /* *out := the exact number that the shortest text of a double says; false in *fits where it is

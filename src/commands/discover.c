@@ -14,7 +14,7 @@ typedef struct options {
     bool all;
     const char *candidates;
     int format; // SL_COMMANDS__FORMAT_TABLE, or an sl_format and 1
-    const char *plot, *out;
+    const char *derivative, *plot, *out;
     sl_commands_reading reading;
     sl_commands_look look;
 } options;
@@ -50,6 +50,9 @@ static const sl_option own_rows[] = {
         .shown = "FORMAT",
         .help = "a table, JSON, or the best formula alone, ready to paste; excel: for row 2 of the "
                 "table in a spreadsheet"),
+    ROW(derivative, "derivative", .shown = "COLUMN",
+        .help = "also print the exact derivative of the best formula with respect to an input; a "
+                "format to paste has the derivative alone"),
     ROW(plot, "plot", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
         .help = "draw data, formula and residuals: FILE.svg, or FILE.html with the table"),
     SL_COMMANDS_OUT(options),
@@ -72,6 +75,8 @@ static const char help[] =
     "  symlaw discover data.csv --sigma 0.02         or the name of a column\n"
     "  symlaw discover data.csv --holdout 0.2        also judge by rows kept aside\n"
     "  symlaw discover data.csv --format python      only the formula, to paste\n"
+    "  symlaw discover data.csv --format excel       for row 2 of the table in a spreadsheet\n"
+    "  symlaw discover data.csv --derivative m       and its derivative\n"
     "  symlaw discover data.csv --plot fit.html      with a figure\n"
     "  symlaw discover data.csv --candidates all.csv every formula that was tried\n"
     "  zcat big.csv.gz | symlaw discover - --timeout 10 --effort high\n"
@@ -325,6 +330,27 @@ static void ask_once_more(sl_commands_run *run) {
         run->stopped = true;
 }
 
+/* *out := the number of the input of this name, or x1, x2, ... where no input is called so. */
+static sl_status find_input(int *out, const char *name, const sl_dataset *d) {
+    sl_commands_guess g = { .word = name };
+    char end[96], plain[16];
+    for (int i = 0; i < d->inputs; i++)
+        if (strcmp(d->names[i], name) == 0) {
+            *out = i + 1;
+            return SL_OK;
+        }
+    for (int i = 0; i < d->inputs; i++) {
+        sl_snprintf(plain, sizeof plain, "x%d", i + 1);
+        if (strcmp(plain, name) == 0) {
+            *out = i + 1;
+            return SL_OK;
+        }
+        sl_commands_guess_offer(&g, d->names[i]);
+    }
+    return sl_fail(SL_EINVAL, "--derivative: \"%.60s\" is not among the inputs%s", name,
+                   sl_commands_guess_text(&g, "", end));
+}
+
 /* The table is read; the rest of the finding. */
 static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *m,
                           sl_commands_run *run) {
@@ -334,6 +360,7 @@ static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *
     SL_TRY(find_sigma(&sigma, &column, o));
     f->constant = sl_data_constant(&f->table->data);
     SL_TRY(take_names(f, &run->arena, f->table));
+    if (o->derivative) SL_TRY(find_input(&f->derivative, o->derivative, &f->table->data));
     const sl_commands_request asked = { .model = m->model,
                                         .open = m->model ? NULL : open_late,
                                         .payload = m,

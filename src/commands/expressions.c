@@ -13,8 +13,8 @@ typedef struct options {
     sl_commands_common common;
     sl_commands__set_options set;
     bool count_only;
-    int64_t sample;                   // SL_NONE: not given
-    const char *find, *canon, *names; // NULL: not given
+    int64_t sample;                                // SL_NONE: not given
+    const char *find, *canon, *names, *derivative; // NULL: not given
     const char *same[SL_OPTION_TEXTS_COUNT];
     int format, input_format;
     const char *out;
@@ -33,6 +33,8 @@ static const sl_option own_rows[] = {
     ROW(find, "find", .shown = "EXPR",
         .help = "print which member is this function: its index and how it is listed"),
     ROW(canon, "canon", .shown = "EXPR", .help = "print the canonical form of an expression"),
+    ROW(derivative, "derivative", .shown = "X",
+        .help = "print the derivative of --canon with respect to a variable instead; it is exact"),
     ROW(same, "same", .shown = "A B",
         .help = "are two expressions the same function wherever both are real? yes, no or unknown"),
     ROW(format, "format", .value = SL_FORMAT_INFIX, .choices = formats + 1, .shown = "FORMAT",
@@ -64,6 +66,7 @@ static const char help[] =
     "  symlaw expressions --sample 5 --format latex        five at random\n"
     "  symlaw expressions --depth 4 --variables 1 --ops 'exp,sin,+,*' --count-only\n"
     "  symlaw expressions --canon '(x1 + x2)^2 - x2^2'     the canonical form\n"
+    "  symlaw expressions --canon 'sin(x1^2)' --derivative x1\n"
     "  symlaw expressions --same 'exp(x1)*exp(x2)' 'exp(x1 + x2)'\n"
     "  symlaw expressions --depth 2 --find 'x1*x2/x1'      which member is it?\n"
     "\n"
@@ -92,11 +95,25 @@ static sl_status print_line(sl_commands_run *run, const char *text) {
 
 /* ---------------------------------------------------------------- without a set ------------- */
 
+/* *e := its derivative by the variable that --derivative names. */
+static sl_status differentiate(const sl_node **e, sl_commands_run *run, const sl_names *names) {
+    const sl_node *x;
+    SL_TRY(sl_commands__read_expr(&x, run, "--derivative", options_of(run)->derivative,
+                                  SL_FORMAT_INFIX, names));
+    if (x->op != SL_OP_VAR)
+        return sl_fail(SL_EINVAL, "--derivative takes a variable, such as x1, not \"%.40s\"",
+                       options_of(run)->derivative);
+    return sl_expr_derivative(e, &run->arena, *e, x->arg);
+}
+
 static sl_status canon(sl_commands_run *run, const sl_names *names, sl_str *result) {
     const sl_node *e;
     SL_TRY(sl_commands__read_expr(&e, run, "--canon", options_of(run)->canon, input_format_of(run),
                                   names));
-    SL_TRY(sl_expr_canon(&e, &run->arena, e));
+    if (options_of(run)->derivative)
+        SL_TRY(differentiate(&e, run, names));
+    else
+        SL_TRY(sl_expr_canon(&e, &run->arena, e));
     sl_str text = { 0 };
     sl_status st;
     SL_GO(sl_expr_print(&text, format_of(run), e, names));
@@ -228,6 +245,9 @@ static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     sl_names names;
     SL_TRY(sl_commands__one_job(&job, run, jobs, SL_LEN(jobs)));
     SL_TRY(sl_commands__read_names(&names, run, o->names));
+    if (o->derivative && job != &o->canon)
+        return sl_fail(SL_EINVAL, "--derivative says what --canon EXPR is to be differentiated by; "
+                                  "give both");
     if (!names.names) names.count = (int)o->set.variables;
     if (job == &o->canon) return canon(run, &names, result);
     if (job == &o->same) return same(run, &names, result, ok);

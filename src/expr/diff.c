@@ -177,3 +177,13 @@ done:
     sl_arena_clear(&temporary);
     return st;
 }
+
+sl_status sl_expr_derivative(const sl_node **out, sl_arena *a, const sl_node *e, int number) {
+    const sl_node *canonical = NULL;
+    SL_TRY(sl_expr_diff(out, a, e, SL_OP_VAR, number));
+    const sl_status st = sl_expr_canon(&canonical, a, *out);
+    if (st == SL_ENOMEM) return st;
+    // a derivative that is expanded past a limit stays as it is
+    if (st == SL_OK && sl_expr_nodes(canonical) <= sl_expr_nodes(*out)) *out = canonical;
+    return SL_OK;
+}

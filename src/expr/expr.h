@@ -385,6 +385,10 @@ void sl_expr_eval_ref(long double *value, long double *bound, const sl_node *e,
 SL_NODISCARD sl_status sl_expr_diff(const sl_node **out, sl_arena *a, const sl_node *e, sl_op op,
                                     int number);
 
+/* *out := de/dx<number> for people to read: of its tidy and its canonical form the shorter one. */
+SL_NODISCARD sl_status sl_expr_derivative(const sl_node **out, sl_arena *a, const sl_node *e,
+                                          int number);
+
 /* ---------------------------------------------------------------- inline parts -------------- */
 
 #include <string.h>

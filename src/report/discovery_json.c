@@ -216,6 +216,21 @@ static void add_data(sl_str *s, const sl_report_discovery *f) {
     sl_io_json_close(s, '}');
 }
 
+/* The derivative of the best one, with all digits. */
+static sl_status add_derivative(sl_str *s, const sl_report_discovery *f, const sl_names *names) {
+    sl_candidate c = f->discovery->candidate[0];
+    sl_arena a = { 0 };
+    sl_status st;
+    SL_GO(sl_expr_derivative(&c.expr, &a, c.expr, f->derivative));
+    sl_io_json_open(s, "derivative", '{');
+    sl_io_json_add_text(s, "input", f->data->names[f->derivative - 1]);
+    SL_GO(add_texts(s, &c, names));
+    sl_io_json_close(s, '}');
+done:
+    sl_arena_clear(&a);
+    return st;
+}
+
 /* The best one also stands alone, for who wants nothing else. */
 static sl_status add_best(sl_str *s, const sl_report_discovery *f, const sl_names *names) {
     if (f->discovery->ranked == 0) {
@@ -227,6 +242,7 @@ static sl_status add_best(sl_str *s, const sl_report_discovery *f, const sl_name
     SL_TRY(add_text(s, "formula", &f->discovery->candidate[0], SL_FORMAT_INFIX, names));
     sl_str_add(s, ",\"tree\":");
     SL_TRY(sl_discover_candidate_print(s, &f->discovery->candidate[0], SL_FORMAT_JSON, names));
+    if (f->derivative) SL_TRY(add_derivative(s, f, names));
     sl_io_json_add_real(s, "r2", f->discovery->candidate[0].r2);
     return SL_OK;
 }

@@ -211,7 +211,7 @@ static sl_status add_next(sl_str *s, const sl_report__picture *v) {
 /* The best formula with all digits, to be copied. */
 static sl_status add_texts(sl_str *s, const sl_report__picture *v) {
     static const sl_format formats[] = { SL_FORMAT_INFIX, SL_FORMAT_PYTHON, SL_FORMAT_NUMPY,
-                                         SL_FORMAT_SYMPY, SL_FORMAT_JULIA, SL_FORMAT_C,
+                                         SL_FORMAT_SYMPY, SL_FORMAT_JULIA,  SL_FORMAT_C,
                                          SL_FORMAT_LATEX };
     sl_str text = { 0 };
     sl_status st = SL_OK;

@@ -70,8 +70,15 @@ sl_status sl_report_paste(sl_str *s, const sl_node *e, const double *value, cons
     return SL_OK;
 }
 
+/* The best formula, or its derivative if that was asked for. */
 sl_status sl_report_discovery_paste(sl_str *s, const sl_report_discovery *f, sl_format format) {
     if (!f->discovery || f->discovery->ranked == 0) return SL_OK; // a note says why
     const sl_candidate *best = &f->discovery->candidate[0];
-    return sl_report_paste(s, best->expr, best->value, &f->names, f->table, format);
+    const sl_node *e = best->expr;
+    sl_arena a = { 0 };
+    sl_status st = SL_OK;
+    if (f->derivative) st = sl_expr_derivative(&e, &a, best->expr, f->derivative);
+    if (st == SL_OK) st = sl_report_paste(s, e, best->value, &f->names, f->table, format);
+    sl_arena_clear(&a);
+    return st;
 }

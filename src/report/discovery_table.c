@@ -100,6 +100,29 @@ static sl_status add_formula(sl_str *s, page *p, const sl_candidate *c) {
     return SL_OK;
 }
 
+/* "  dT/da         2*3.01*a", of the formula with rounded constants. */
+static sl_status add_derivative(sl_str *s, page *p, const sl_candidate *c) {
+    const size_t mark = sl_arena_mark(&p->arena);
+    const sl_report_discovery *f = p->f;
+    sl_candidate shown;
+    const sl_node *e;
+    sl_str name = { 0 };
+    sl_status st;
+    SL_GO(sl_discover_candidate_round(&shown, &p->arena, c, &p->rounding));
+    SL_GO(sl_expr_derivative(&e, &p->arena, shown.expr, f->derivative));
+    sl_str_add_char(&name, 'd');
+    SL_GO(sl_report__add_variable(&name, 1, &(sl_names){ &f->target, 1 }));
+    sl_str_add(&name, "/d");
+    SL_GO(sl_report__add_variable(&name, f->derivative, &f->names));
+    sl_str_addf(s, "  %-13s ", sl_str_text(&name));
+    SL_GO(sl_expr_print_values(s, SL_FORMAT_INFIX, e, &f->names, shown.value));
+    sl_str_add_char(s, '\n');
+done:
+    sl_str_clear(&name);
+    sl_arena_rewind(&p->arena, mark);
+    return st;
+}
+
 sl_status sl_report__add_variable(sl_str *s, int v, const sl_names *names) {
     sl_arena a = { 0 };
     const sl_node *x = sl_expr_var(&a, v);
@@ -176,6 +199,7 @@ static sl_status add_best(sl_str *s, page *p) {
         SL_TRY(add_constants(s, p, c));
         sl_str_add_char(s, '\n');
     }
+    if (f->derivative) SL_TRY(add_derivative(s, p, c));
     add_size(s, c);
     add_origin(s, f, c);
     add_time(s, f);

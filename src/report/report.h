@@ -102,6 +102,7 @@ typedef struct sl_report_discovery {
     uint64_t seed;
     int64_t top; // candidates to show
     bool all;    // every one of them
+    int derivative; // number of the input that the best formula is to be differentiated by; 0: none
 } sl_report_discovery;
 
 /* The best formula with its figures, the front or every candidate, what was done; rounded. */
@@ -119,7 +120,7 @@ SL_NODISCARD sl_status sl_report_discovery_csv(sl_str *s, const sl_report_discov
  * spreadsheet; NULL: x1 is in the first column, x2 in the second, ... */
 SL_NODISCARD sl_status sl_report_paste(sl_str *s, const sl_node *e, const double *value,
                                        const sl_names *names, const sl_table *t, sl_format format);
-/* The best formula alone, to be pasted. */
+/* The best formula alone, or its derivative if one is asked for, to be pasted. */
 SL_NODISCARD sl_status sl_report_discovery_paste(sl_str *s, const sl_report_discovery *r,
                                                  sl_format format);
 /* Calls back with what has to be known of the data and the work where no table is shown. */

@@ -299,6 +299,21 @@ def test_spreadsheet_text_has_the_cells_of_the_file(discover, tmp_path):
     assert r.lines in (["=3*BU2 - 2*BT2"], ["=-2*BU2 + 3*BT2"], ["=3*BT2 - 2*BU2"])
 
 
+def test_the_derivative_of_the_best_formula(discover, tmp_path):
+    rows = noisy()
+    path = write(tmp_path, rows)
+    formula, slope = (discover(path, "--format", "numpy", *more).lines[0] for more in ([], ["--derivative", "a"]))
+    h = 1e-6
+    f = [eval(formula, {"np": np, "a": rows[:, 0] + d, "b": rows[:, 1]}) for d in (-h, h)]
+    got = eval(slope, {"np": np, "a": rows[:, 0], "b": rows[:, 1]}) + 0 * rows[:, 0]
+    assert np.allclose(got, (f[1] - f[0]) / (2 * h), rtol=1e-6, atol=1e-6)
+    j = discover(path, "--derivative", "a", "--json").json["derivative"]
+    assert j["input"] == "a" and set(j) == {"input", "formula", "python", "latex"}
+    assert any(line.startswith("  dy/da  ") for line in discover(path, "--derivative", "x1").lines)
+    r = discover(path, "--derivative", "aa")
+    assert r.code == 2 and "did you mean a?" in r.err
+
+
 def test_the_result_has_the_tree(discover, tmp_path):
     r = discover(write(tmp_path, plane(), header=["a", "b", "y"]), "--json").json
     assert r["tree"]["op"] == "sum" and {"number": "-2"} in r["tree"]["of"][1]["of"]

@@ -128,6 +128,27 @@ def test_spreadsheets_compute_what_was_meant():
             assert math.isclose(eval(python, {**vars(math), "x1": 0.7, "x2": 1.1}), float(value), rel_tol=1e-12), expr
 
 
+def test_derivatives_are_sympys():
+    answers = (Path(__file__).parents[1] / "golden" / "derivative" / "answers.txt").read_text(encoding="utf-8")
+    for line in answers.splitlines():
+        expr, variable, value = line.split("\t")
+        r = expressions(f"--canon={expr}", "--derivative", variable, "--format", "python")
+        assert r.code == 0, r
+        got = eval(r.out, {**vars(math), "x1": 0.7, "x2": 1.1})
+        assert math.isclose(got, float(value), rel_tol=1e-12, abs_tol=1e-14), line
+
+
+def test_derivatives_keep_names_and_name_mistakes():
+    r = expressions("--canon", "m*v^2/2", "--names", "m,v", "--derivative", "v")
+    assert r.lines == ["m*v"]
+    r = expressions("--canon", "m*v^2/2", "--names", "m,v", "--derivative", "w")
+    assert r.code == 2 and "w" in r.err
+    r = expressions("--canon", "m*v^2/2", "--names", "m,v", "--derivative", "m*v")
+    assert r.code == 2 and "takes a variable" in r.err
+    r = expressions("--depth", "1", "--derivative", "x1")
+    assert r.code == 2 and "--canon" in r.err
+
+
 def value_of(tree, point):
     """What the JSON tree is at a point."""
     if "number" in tree:

@@ -146,6 +146,10 @@ static void wrong_arguments_are_answered(void **state) {
     assert_int_equal(symlaw_formula_print(&text, f, "html"), SL_EINVAL);
     assert_int_equal(symlaw_formula_canon(NULL, f), SL_EINVAL);
     assert_int_equal(symlaw_formula_canon(&g, NULL), SL_EINVAL);
+    assert_int_equal(symlaw_formula_derivative(NULL, f, 1), SL_EINVAL);
+    assert_int_equal(symlaw_formula_derivative(&g, NULL, 1), SL_EINVAL);
+    assert_int_equal(symlaw_formula_derivative(&g, f, 0), SL_EINVAL);
+    assert_int_equal(symlaw_formula_derivative(&g, f, 65), SL_EINVAL);
     assert_int_equal(symlaw_formula_same(NULL, f, f), SL_EINVAL);
     assert_int_equal(symlaw_formula_same(&same, f, NULL), SL_EINVAL);
     assert_int_equal(symlaw_formula_eval(&y, NULL, NULL, 0, 0), SL_EINVAL);
@@ -162,7 +166,7 @@ static void wrong_arguments_are_answered(void **state) {
 
 static sl_status all_of_it(void) {
     const char *names[] = { "a", "b" };
-    symlaw_formula *f = NULL, *c = NULL;
+    symlaw_formula *f = NULL, *c = NULL, *d = NULL;
     char *text = NULL;
     symlaw_truth same;
     sl_status st;
@@ -170,7 +174,9 @@ static sl_status all_of_it(void) {
     SL_GO(symlaw_formula_canon(&c, f));
     SL_GO(symlaw_formula_print(&text, c, "latex"));
     SL_GO(symlaw_formula_same(&same, f, c));
+    SL_GO(symlaw_formula_derivative(&d, f, 2));
 done:
+    symlaw_formula_free(d);
     symlaw_string_free(text);
     symlaw_formula_free(c);
     symlaw_formula_free(f);
@@ -223,6 +229,22 @@ static void canonical_forms_keep_constants(void **state) {
     SL_MUST(t, symlaw_formula_eval(&y, c, columns, 2, 1));
     assert_true(y == 10.5);
     symlaw_formula_free(c);
+}
+
+static void derivatives_keep_constants(void **state) {
+    sl_fixture *t = *state;
+    symlaw_formula *f = fitted(t, "c1*x1^2*x2", (double[]){ 1.5 }, 1), *d = NULL;
+    const double x1[] = { 2 }, x2[] = { 5 }, *columns[] = { x1, x2 };
+    double y;
+    char *text = NULL;
+    SL_MUST(t, symlaw_formula_derivative(&d, f, 1));
+    symlaw_formula_free(f);
+    SL_MUST(t, symlaw_formula_eval(&y, d, columns, 2, 1));
+    assert_true(y == 30);
+    SL_MUST(t, symlaw_formula_print(&text, d, "numpy"));
+    assert_string_equal(text, "2*1.5*x1*x2");
+    symlaw_string_free(text);
+    symlaw_formula_free(d);
 }
 
 static void check_same(sl_fixture *t, const symlaw_formula *a, const symlaw_formula *b,
@@ -340,6 +362,7 @@ int main(void) {
         SL_TEST(lack_of_memory_is_reported),
         SL_TEST(constants_are_printed_and_computed_with),
         SL_TEST(canonical_forms_keep_constants),
+        SL_TEST(derivatives_keep_constants),
         SL_TEST(constants_count_as_their_decimals),
         SL_TEST(constants_may_lack_memory),
         SL_TEST(a_stored_formula_is_the_same),
