@@ -75,7 +75,7 @@ static const char help[] =
     "  symlaw discover data.csv --sigma 0.02         or the name of a column\n"
     "  symlaw discover data.csv --holdout 0.2        also judge by rows kept aside\n"
     "  symlaw discover data.csv --format python      only the formula, to paste\n"
-    "  symlaw discover data.csv --format excel       for row 2 of the table in a spreadsheet\n"
+    "  symlaw discover data.csv --format excel       for a spreadsheet, in row 2\n"
     "  symlaw discover data.csv --derivative m       and its derivative\n"
     "  symlaw discover data.csv --plot fit.html      with a figure\n"
     "  symlaw discover data.csv --candidates all.csv every formula that was tried\n"

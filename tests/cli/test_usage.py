@@ -252,7 +252,7 @@ def test_completion_scripts_know_every_option_and_parse(shell, tmp_path):
     ("symlaw ex", ["expressions"]),
     ("symlaw completion ", ["bash", "zsh", "fish"]),
     ("symlaw help ", list(COMMANDS)),
-    ("symlaw expressions --de", ["--depth"]),
+    ("symlaw expressions --dep", ["--depth"]),
     ("symlaw expressions --format py", ["python"]),
     ("symlaw expressions --depth ", []),
     ("symlaw expressions --out some", ["some file"]),
