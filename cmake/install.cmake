@@ -16,6 +16,13 @@ install(FILES models/small.safetensors DESTINATION ${data_dir}/models COMPONENT 
 file(GLOB tables CONFIGURE_DEPENDS examples/*.csv)
 install(FILES ${tables} DESTINATION ${data_dir}/examples COMPONENT program)
 
+# The page of "symlaw serve"; it takes the titles of the tables from their README.
+if(EXISTS ${CMAKE_SOURCE_DIR}/web)
+    install(DIRECTORY web/ DESTINATION ${data_dir}/web COMPONENT program
+            PATTERN "README.md" EXCLUDE)
+endif()
+install(FILES examples/README.md DESTINATION ${data_dir}/examples COMPONENT program)
+
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/symlaw)
 install(EXPORT symlaw FILE symlawConfig.cmake NAMESPACE symlaw:: DESTINATION ${cmake_dir}
         COMPONENT dev)

@@ -138,7 +138,8 @@ if(python_any)
     set_tests_properties(names PROPERTIES LABELS tree COST 20000 ENVIRONMENT "NM=${CMAKE_NM}")
     add_test(NAME locale.calls COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/locale/calls.py
              --self-test ${CMAKE_C_COMPILER} $<TARGET_OBJECTS:symlaw_objects>
-             $<$<TARGET_EXISTS:symlaw>:$<TARGET_OBJECTS:symlaw>> COMMAND_EXPAND_LISTS)
+             $<$<TARGET_EXISTS:symlaw>:$<TARGET_OBJECTS:symlaw>>
+             $<$<TARGET_EXISTS:symlaw_serve>:$<TARGET_OBJECTS:symlaw_serve>> COMMAND_EXPAND_LISTS)
     set_tests_properties(locale.calls PROPERTIES LABELS tree COST 20000
         ENVIRONMENT "NM=${CMAKE_NM}")
 endif()

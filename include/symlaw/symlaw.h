@@ -105,9 +105,12 @@ typedef enum symlaw_event_kind {
     SYMLAW_EVENT_OUTPUT,  /* text: the next bytes of the result, not terminated by a newline of ours */
     SYMLAW_EVENT_EXCERPT, /* text: before a failure, the part of the input that could not be read and,
                           on a second line, a caret under the place */
-    SYMLAW_EVENT_POLL      /* nothing to show: asks whether the work should stop, up to 100 times a second
+    SYMLAW_EVENT_POLL,     /* nothing to show: asks whether the work should stop, up to 100 times a second
                           where a piece of work takes long or waits for other processes */
-} symlaw_event_kind;
+    SYMLAW_EVENT_FRONT     /* text: of `discover`, the front so far whenever it has changed, a JSON array
+                          with formula, latex, mathml, r2, rms, size and bits of each, the simplest
+                          first */
+} symlaw_event_kind; /* further kinds may come: a callback returns 0 for one that it does not know */
 
 typedef struct symlaw_event {
     size_t size; /* of this struct */

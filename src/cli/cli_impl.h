@@ -1,8 +1,8 @@
 /* The program `symlaw`: argv in, symlaw_command out, events to the terminal.
  *
  * It defines no options but --help and what all commands share (quiet). Names, types, ranges,
- * defaults, help and messages about wrong options come from the library's tables. Only symlaw.h,
- * the C library and POSIX are used here.
+ * defaults, help and messages about wrong options come from the library's tables, and from that of
+ * src/serve. Only these, symlaw.h, the C library and POSIX are used here.
  *
  * Exit codes:
  *     0         success
@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "serve/serve.h"
 #include "symlaw/symlaw.h"
 
 enum { SL_CLI__SUCCESS = 0, SL_CLI__NEGATIVE = 1, SL_CLI__USE = 2, SL_CLI__SYSTEM = 3 };
@@ -90,6 +91,10 @@ void sl_cli__args_clear(sl_cli__args *args);
 void sl_cli__call_options(sl_cli__text *json, const sl_cli__args *args,
                           const symlaw_command_info *info, int call);
 
+/* The commands of the library, and `serve`, which is of the program alone. */
+int sl_cli__command_count(void);
+const symlaw_command_info *sl_cli__command_get(int i);
+const symlaw_option_info *sl_cli__option(const symlaw_command_info *info, int i);
 const symlaw_command_info *sl_cli__command(const char *name); // NULL if there is none
 /* The option that takes the first (i = 0) or second (i = 1) positional argument; NULL: none. */
 const symlaw_option_info *sl_cli__positional(const symlaw_command_info *info, int i);

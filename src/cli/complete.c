@@ -17,8 +17,8 @@ static void add_choices(sl_cli__text *t, const char *choices) {
 }
 
 static void add_command_names(sl_cli__text *t) {
-    for (int i = 0; i < symlaw_command_count(); i++)
-        sl_cli__addf(t, "%s%s", i > 0 ? " " : "", symlaw_command_get(i)->name);
+    for (int i = 0; i < sl_cli__command_count(); i++)
+        sl_cli__addf(t, "%s%s", i > 0 ? " " : "", sl_cli__command_get(i)->name);
 }
 
 /* ---------------------------------------------------------------- bash ---------------------- */
@@ -41,7 +41,7 @@ static void bash_command(sl_cli__text *t, const symlaw_command_info *c) {
     const symlaw_option_info *bare = sl_cli__positional(c, 0), *next = sl_cli__positional(c, 1);
     sl_cli__addf(t, "    %s)\n        case \"$prev\" in\n", c->name);
     for (int i = 0; i < c->n_options; i++) {
-        const symlaw_option_info *o = symlaw_command_option(c, i);
+        const symlaw_option_info *o = sl_cli__option(c, i);
         if (o->arity == 0) continue;
         sl_cli__text value = { 0 };
         bash_value(&value, o);
@@ -63,7 +63,7 @@ static void bash_command(sl_cli__text *t, const symlaw_command_info *c) {
     }
     sl_cli__addf(t, "        COMPREPLY=($(compgen -W \"--help");
     for (int i = 0; i < c->n_options; i++)
-        sl_cli__addf(t, " --%s", symlaw_command_option(c, i)->name);
+        sl_cli__addf(t, " --%s", sl_cli__option(c, i)->name);
     sl_cli__addf(t, "\" -- \"$cur\")) ;;\n");
 }
 
@@ -84,7 +84,7 @@ static void bash(sl_cli__text *t) {
                     "    help) COMPREPLY=($(compgen -W \"");
     add_command_names(t);
     sl_cli__addf(t, "\" -- \"$cur\")) ;;\n");
-    for (int i = 0; i < symlaw_command_count(); i++) bash_command(t, symlaw_command_get(i));
+    for (int i = 0; i < sl_cli__command_count(); i++) bash_command(t, sl_cli__command_get(i));
     sl_cli__addf(t, "    esac\n}\ncomplete -F _symlaw symlaw\n");
 }
 
@@ -129,9 +129,9 @@ static void zsh(sl_cli__text *t) {
         "_symlaw() {\n"
         "    if (( CURRENT == 2 )); then\n"
         "        local -a commands=(\n");
-    for (int i = 0; i < symlaw_command_count(); i++) {
-        sl_cli__addf(t, "            '%s:", symlaw_command_get(i)->name);
-        add_escaped(t, symlaw_command_get(i)->summary, "'", "'\\'");
+    for (int i = 0; i < sl_cli__command_count(); i++) {
+        sl_cli__addf(t, "            '%s:", sl_cli__command_get(i)->name);
+        add_escaped(t, sl_cli__command_get(i)->summary, "'", "'\\'");
         sl_cli__addf(t, "'\n");
     }
     sl_cli__addf(t, "            'help:show help'\n"
@@ -148,10 +148,10 @@ static void zsh(sl_cli__text *t) {
                     "    help) _arguments '1:command:(");
     add_command_names(t);
     sl_cli__addf(t, ")' ;;\n");
-    for (int i = 0; i < symlaw_command_count(); i++) {
-        const symlaw_command_info *c = symlaw_command_get(i);
+    for (int i = 0; i < sl_cli__command_count(); i++) {
+        const symlaw_command_info *c = sl_cli__command_get(i);
         sl_cli__addf(t, "    %s)\n        _arguments \\\n", c->name);
-        for (int k = 0; k < c->n_options; k++) zsh_option(t, symlaw_command_option(c, k));
+        for (int k = 0; k < c->n_options; k++) zsh_option(t, sl_cli__option(c, k));
         for (int k = 0; k < 2 && sl_cli__positional(c, k); k++) {
             sl_cli__addf(t, "            '%d", k + 1);
             zsh_value(t, sl_cli__positional(c, k));
@@ -189,8 +189,8 @@ static void fish_option(sl_cli__text *t, const char *command, const symlaw_optio
 static void fish(sl_cli__text *t) {
     sl_cli__addf(t, "# fish completion for symlaw; use it with: symlaw completion fish | source\n"
                     "complete -c symlaw -f\n");
-    for (int i = 0; i < symlaw_command_count(); i++) {
-        const symlaw_command_info *c = symlaw_command_get(i);
+    for (int i = 0; i < sl_cli__command_count(); i++) {
+        const symlaw_command_info *c = sl_cli__command_get(i);
         sl_cli__addf(t, "complete -c symlaw -n __fish_use_subcommand -a %s -d '", c->name);
         add_escaped(t, c->summary, "'\\", "\\");
         sl_cli__addf(t, "'\n");
@@ -205,9 +205,9 @@ static void fish(sl_cli__text *t) {
         "complete -c symlaw -n '__fish_seen_subcommand_from help' -a '");
     add_command_names(t);
     sl_cli__addf(t, "'\n");
-    for (int i = 0; i < symlaw_command_count(); i++) {
-        const symlaw_command_info *c = symlaw_command_get(i);
-        for (int k = 0; k < c->n_options; k++) fish_option(t, c->name, symlaw_command_option(c, k));
+    for (int i = 0; i < sl_cli__command_count(); i++) {
+        const symlaw_command_info *c = sl_cli__command_get(i);
+        for (int k = 0; k < c->n_options; k++) fish_option(t, c->name, sl_cli__option(c, k));
         for (int k = 0; k < 2 && sl_cli__positional(c, k); k++) {
             sl_cli__addf(t, "complete -c symlaw -n '__fish_seen_subcommand_from %s'", c->name);
             fish_value(t, sl_cli__positional(c, k));

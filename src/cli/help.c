@@ -16,7 +16,8 @@ const char sl_cli__examples[] = "  symlaw expressions --depth 2 --format python\
                                 "  symlaw laws studies/paper_runs.csv\n"
                                 "  symlaw study run studies/micro.json\n"
                                 "  symlaw bench train --size 6.5M\n"
-                                "  symlaw doctor\n";
+                                "  symlaw doctor\n"
+                                "  symlaw serve --open\n";
 const char sl_cli__exit_codes[] =
     "Exit codes: 0 good, 1 a negative or undecided answer, 2 wrong use or unreadable\n"
     "input, 3 out of memory or a failed file, 130 and 143 interrupted.\n";
@@ -29,8 +30,8 @@ void sl_cli__help_all(sl_cli__text *t) {
     sl_cli__addf(t,
                  "symlaw " SYMLAW_VERSION " - %s\n\nusage: symlaw COMMAND [options]\n\ncommands:\n",
                  sl_cli__summary);
-    for (int i = 0; i < symlaw_command_count(); i++) {
-        const symlaw_command_info *c = symlaw_command_get(i);
+    for (int i = 0; i < sl_cli__command_count(); i++) {
+        const symlaw_command_info *c = sl_cli__command_get(i);
         sl_cli__addf(t, "  %-14s %s\n", c->name, c->summary);
     }
     sl_cli__addf(
@@ -109,7 +110,7 @@ void sl_cli__help_command(sl_cli__text *t, const symlaw_command_info *c) {
     sl_cli__addf(t, " [options]\n\n%s\n", c->help);
     const char *group = "";
     for (int i = 0; i < c->n_options; i++) {
-        const symlaw_option_info *o = symlaw_command_option(c, i);
+        const symlaw_option_info *o = sl_cli__option(c, i);
         if (strcmp(group, o->group) != 0) sl_cli__addf(t, "\n%s:\n", o->group);
         group = o->group;
         add_option(t, o, o == sl_cli__positional(c, 0) || o == sl_cli__positional(c, 1));

@@ -94,6 +94,25 @@ static int run_call(const symlaw_command_info *info, const sl_cli__args *args, i
     return code;
 }
 
+static void print_line(const char *line) {
+    sl_cli__text t = { 0 };
+    sl_cli__addf(&t, "%s\n", line);
+    sl_cli__print(&t);
+}
+
+static void print_message(const char *message) { sl_cli__error("%s", message); }
+static void print_nothing(const char *message) { (void)message; }
+
+static int run_serve(const sl_cli__args *args) {
+    const sl_serve_host host = { print_line, print_message,
+                                 args->quiet ? print_nothing : print_message, sl_cli__signal };
+    sl_cli__text json = { 0 };
+    sl_cli__call_options(&json, args, &sl_serve_command, 0);
+    const int code = sl_serve_run(json.text, &host);
+    sl_cli__text_clear(&json);
+    return code;
+}
+
 /* One call for each word, the worst of their exit codes; a signal ends them all. */
 static int run_command(const symlaw_command_info *info, int argc, char **argv) {
     sl_cli__args args;
@@ -101,6 +120,8 @@ static int run_command(const symlaw_command_info *info, int argc, char **argv) {
     int worst = SL_CLI__SUCCESS;
     if (args.help) {
         worst = help_command(info);
+    } else if (info == &sl_serve_command) {
+        worst = run_serve(&args);
     } else {
         int call = 0;
         do {

@@ -97,7 +97,7 @@ void sl_cli__man_command(sl_cli__text *t, const symlaw_command_info *c) {
     sl_cli__addf(t, ".SH OPTIONS\n");
     const char *group = "";
     for (int i = 0; i < c->n_options; i++) {
-        const symlaw_option_info *o = symlaw_command_option(c, i);
+        const symlaw_option_info *o = sl_cli__option(c, i);
         if (strcmp(group, o->group) != 0) {
             sl_cli__addf(t, ".SS ");
             add_line(t, o->group, strlen(o->group));
@@ -114,8 +114,8 @@ void sl_cli__man_all(sl_cli__text *t) {
     add_line(t, sl_cli__summary, strlen(sl_cli__summary));
     sl_cli__addf(t, ".SH SYNOPSIS\n\\fBsymlaw\\fR \\fICOMMAND\\fR [\\fIoptions\\fR]\n"
                     ".SH COMMANDS\n");
-    for (int i = 0; i < symlaw_command_count(); i++) {
-        const symlaw_command_info *c = symlaw_command_get(i);
+    for (int i = 0; i < sl_cli__command_count(); i++) {
+        const symlaw_command_info *c = sl_cli__command_get(i);
         sl_cli__addf(t, ".TP\n\\fB%s\\fR\n", c->name);
         add_line(t, c->summary, strlen(c->summary));
     }
@@ -123,7 +123,7 @@ void sl_cli__man_all(sl_cli__text *t) {
     add_section(t, "EXIT STATUS", sl_cli__exit_codes);
     add_section(t, "ENVIRONMENT", sl_cli__environment);
     sl_cli__addf(t, ".SH SEE ALSO\n");
-    for (int i = 0; i < symlaw_command_count(); i++)
-        sl_cli__addf(t, ".BR symlaw\\-%s (1)%s\n", symlaw_command_get(i)->name,
-                     i + 1 < symlaw_command_count() ? "," : "");
+    for (int i = 0; i < sl_cli__command_count(); i++)
+        sl_cli__addf(t, ".BR symlaw\\-%s (1)%s\n", sl_cli__command_get(i)->name,
+                     i + 1 < sl_cli__command_count() ? "," : "");
 }

@@ -1,4 +1,5 @@
-/* options - argv to the JSON object that symlaw_command reads, by the command's table.
+/* options - argv to the JSON object that symlaw_command reads, by the command's table; `serve` has
+ * its table in src/serve.
  *
  * Only the syntax of the command line is handled here: dashes, `=`, missing values. The library
  * checks names and values, so a malformed number is passed on as a text and refused there. */
@@ -15,9 +16,19 @@ typedef struct slot {
     const char *values[MAX_ARITY];
 } slot;
 
+int sl_cli__command_count(void) { return symlaw_command_count() + 1; }
+
+const symlaw_command_info *sl_cli__command_get(int i) {
+    return i == symlaw_command_count() ? &sl_serve_command : symlaw_command_get(i);
+}
+
+const symlaw_option_info *sl_cli__option(const symlaw_command_info *info, int i) {
+    return info == &sl_serve_command ? sl_serve_option(i) : symlaw_command_option(info, i);
+}
+
 const symlaw_command_info *sl_cli__command(const char *name) {
-    for (int i = 0; i < symlaw_command_count(); i++)
-        if (strcmp(symlaw_command_get(i)->name, name) == 0) return symlaw_command_get(i);
+    for (int i = 0; i < sl_cli__command_count(); i++)
+        if (strcmp(sl_cli__command_get(i)->name, name) == 0) return sl_cli__command_get(i);
     return NULL;
 }
 
@@ -28,14 +39,14 @@ static bool is_name(const char *name, const char *text, size_t n) {
 /* The number of the option named by the n bytes of `name`, now or formerly; -1: there is none. */
 static int place_of(const symlaw_command_info *info, const char *name, size_t n) {
     for (int i = 0; i < info->n_options; i++)
-        if (is_name(symlaw_command_option(info, i)->name, name, n)) return i;
+        if (is_name(sl_cli__option(info, i)->name, name, n)) return i;
     for (int i = 0; i < info->n_options; i++)
-        if (is_name(symlaw_command_option(info, i)->alias, name, n)) return i;
+        if (is_name(sl_cli__option(info, i)->alias, name, n)) return i;
     return -1;
 }
 
 static const symlaw_option_info *find(const symlaw_command_info *info, const char *name, size_t n) {
-    return symlaw_command_option(info, place_of(info, name, n));
+    return sl_cli__option(info, place_of(info, name, n));
 }
 
 static slot *slot_of(slot *slots, const symlaw_command_info *info, const symlaw_option_info *o) {
@@ -98,6 +109,11 @@ static bool fail_unknown(const symlaw_command_info *info, const char *name, size
     if (n >= sizeof word) n = sizeof word - 1;
     memcpy(word, name, n);
     word[n] = '\0';
+    if (info == &sl_serve_command) {
+        sl_cli__error("unknown option --%s", word);
+        see_help(info);
+        return false;
+    }
     sl_cli__text json = { 0 };
     sl_cli__addf(&json, "{");
     sl_cli__add_quoted(&json, sl_cli__bad_utf8(word) < 0 ? word : "?");
@@ -196,9 +212,9 @@ static bool read_argument(sl_cli__args *out, slot *slots, const symlaw_command_i
 /* An output file takes one result, so it cannot be combined with several calls. */
 static bool is_single(const slot *slots, const symlaw_command_info *info, int calls) {
     for (int i = 0; i < info->n_options && calls > 1; i++)
-        if (slots[i].given && symlaw_command_option(info, i)->use == SYMLAW_OPTION_OUTPUT) {
+        if (slots[i].given && sl_cli__option(info, i)->use == SYMLAW_OPTION_OUTPUT) {
             sl_cli__error("--%s is one file, and there are %d to work on; call symlaw %s for each",
-                          symlaw_command_option(info, i)->name, calls, info->name);
+                          sl_cli__option(info, i)->name, calls, info->name);
             return false;
         }
     return true;
@@ -211,7 +227,7 @@ static void collect(sl_cli__args *out, const slot *slots, const symlaw_command_i
     out->heading = true;
     for (int i = 0; i < info->n_options; i++) {
         if (!slots[i].given) continue;
-        const symlaw_option_info *o = symlaw_command_option(info, i);
+        const symlaw_option_info *o = sl_cli__option(info, i);
         if (info->repeats && o == sl_cli__positional(info, 0)) {
             out->words[out->n_words++] = slots[i].values[0];
             continue;

@@ -116,7 +116,8 @@ int sl_cli__on_event(const symlaw_event *e, void *screen) {
         s->output_error = sl_cli__write(e->text, e->length, s->stop_returned);
         break;
     case SYMLAW_EVENT_EXCERPT: sl_cli__add(&s->excerpt, e->text, e->length); break;
-    case SYMLAW_EVENT_POLL: break;
+    case SYMLAW_EVENT_POLL:
+    case SYMLAW_EVENT_FRONT: break;
     }
     // the library ignores the value returned for a note
     if (sl_cli__signal() && e->kind != SYMLAW_EVENT_NOTE) s->stop_returned = true;

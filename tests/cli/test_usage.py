@@ -7,7 +7,8 @@ import pytest
 
 from tool import PROGRAM, expressions, run
 
-COMMANDS = ("expressions", "pairs", "train", "discover", "eval", "laws", "study", "info", "bench", "doctor")
+COMMANDS = ("expressions", "pairs", "train", "discover", "eval", "laws", "study", "info", "bench", "doctor",
+            "serve")
 
 
 def option_names():
