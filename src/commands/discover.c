@@ -10,7 +10,7 @@ typedef struct options {
     sl_commands_common common;
     const char *file, *model, *target, *inputs; // NULL: not given, here and below
     const char *sigma, *weights;
-    int64_t max_rows, top;
+    int64_t max_rows, top, values;
     bool all;
     const char *candidates;
     int format; // SL_COMMANDS__FORMAT_TABLE, or an sl_format and 1
@@ -43,6 +43,8 @@ static const sl_option own_rows[] = {
         .help = "rows to keep in memory, evenly sampled where there are more"),
     ROW(top, "top", .value = 6, .min = 1, .max = 1e9, .shown = "N",
         .help = "formulas of the front to show"),
+    ROW(values, "values", .value = 0, .min = 0, .max = 1e9, .shown = "N",
+        .help = "rows of the table that the JSON result holds as numbers, evenly chosen"),
     ROW(all, "all", .help = "show every candidate with its status"),
     ROW(candidates, "candidates", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
         .help = "write every candidate as a row of CSV"),
@@ -383,7 +385,8 @@ static sl_status find(sl_commands_run *run, source *m, int search, beside *files
     sl_table table = { 0 };
     sl_discovery *found = NULL;
     sl_report_discovery f = {
-        .file = o->file, .seed = (uint64_t)o->common.seed, .all = o->all, .top = o->top
+        .file = o->file, .seed = (uint64_t)o->common.seed, .all = o->all, .top = o->top,
+        .values = o->values
     };
     const double start = sl_clock();
     SL_GO(read_table(&table, &late, run, most_inputs(m->model, search)));

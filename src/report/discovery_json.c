@@ -190,6 +190,26 @@ sl_status sl_report_candidates_json(sl_str *s, const sl_discovery *d, const sl_n
     return SL_OK;
 }
 
+static void add_column(sl_str *s, const char *name, const double *v, int64_t rows, int64_t shown) {
+    sl_io_json_open(s, name, '[');
+    for (int64_t i = 0; i < shown; i++)
+        sl_io_json_add_real(s, NULL, v[(int64_t)((double)i * (double)rows / (double)shown)]);
+    sl_io_json_close(s, ']');
+}
+
+/* Rows as they were read, the same of every column, evenly chosen. */
+static void add_values(sl_str *s, const sl_dataset *p, int64_t most) {
+    const int64_t shown = SL_MIN(most, p->rows);
+    if (shown == 0) return;
+    sl_io_json_open(s, "values", '{');
+    sl_io_json_add_int(s, "of", p->rows);
+    sl_io_json_open(s, "x", '[');
+    for (int i = 0; i < p->inputs; i++) add_column(s, NULL, p->x[i], p->rows, shown);
+    sl_io_json_close(s, ']');
+    add_column(s, "y", p->y, p->rows, shown);
+    sl_io_json_close(s, '}');
+}
+
 /* Names as the file has them: sl_io_json_add_text makes any bytes a text. */
 static void add_data(sl_str *s, const sl_report_discovery *f) {
     const sl_table *t = f->table;
@@ -213,6 +233,7 @@ static void add_data(sl_str *s, const sl_report_discovery *f) {
         sl_io_json_add_real(s, "explained", t->explained);
     }
     sl_io_json_add_real(s, "seconds", f->read_seconds);
+    add_values(s, f->data, f->values);
     sl_io_json_close(s, '}');
 }
 

@@ -103,6 +103,7 @@ typedef struct sl_report_discovery {
     int64_t top; // candidates to show
     bool all;    // every one of them
     int derivative; // number of the input that the best formula is to be differentiated by; 0: none
+    int64_t values; // rows to list in JSON
 } sl_report_discovery;
 
 /* The best formula with its figures, the front or every candidate, what was done; rounded. */
