@@ -166,6 +166,22 @@ if(python AND TARGET symlaw)
     endforeach()
 endif()
 
+# ---------------------------------------------------------------- the Python package -----------
+
+# The modules of python/ with the library of this build, by Debian's scikit-learn, pandas and SymPy.
+# tests/long/wheel.sh runs the same tests against the wheel with those of PyPI.
+if(python AND NOT SYMLAW_SANITIZE AND NOT SYMLAW_COVERAGE)
+    file(GLOB files CONFIGURE_DEPENDS python/tests/test_*.py)
+    foreach(file IN LISTS files)
+        string(REGEX REPLACE ".*/test_([^/]*)\\.py$" "python.\\1" name ${file})
+        add_test(NAME ${name} COMMAND ${python} -B -m pytest -q -rs -p no:cacheprovider ${file}
+                 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+        set_tests_properties(${name} PROPERTIES LABELS cli COST 10 TIMEOUT 600
+            SKIP_REGULAR_EXPRESSION "\n[0-9]+ skipped in "
+            ENVIRONMENT "PYTHONPATH=${CMAKE_SOURCE_DIR}/python;SYMLAW_LIBRARY=$<TARGET_FILE:symlaw_shared>;SYMLAW=$<TARGET_FILE:symlaw>")
+    endforeach()
+endif()
+
 # ---------------------------------------------------------------- pages in a browser -----------
 
 # What writes the page that the tests open. They skip themselves where there is no chromium.

@@ -1,0 +1,241 @@
+"""Formulas: text in and out, values, and comparison."""
+from __future__ import annotations
+
+import re
+from ctypes import byref
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from ._library import (Handle, Truth, column_array, encoded, lib, made, name_array, printed)
+
+if TYPE_CHECKING:
+    import sympy
+
+__all__ = ["Formula"]
+
+
+def needs(module: str, what: str, package: Optional[str] = None) -> Any:
+    """An optional module, or an error that says how to get it."""
+    import importlib
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = package or module
+        raise ImportError(f"{what} needs {package}: pip install {package}") from None
+
+
+class Formula:
+    """An expression over x1, x2, ... or over named columns.
+
+    >>> f = Formula("x1*sin(x2)/2")
+    >>> f.latex()
+    '\\\\frac{x_1 \\\\sin(x_2)}{2}'
+    >>> f([[1.0, 0.0], [2.0, 0.5]])
+    array([0.        , 0.47942554])
+    >>> Formula("(a + b)^2", names=["a", "b"]).same("a^2 + 2*a*b + b^2")
+    True
+
+    Numbers are exact: 0.5 is one half. A formula that was fitted to data also has constants that
+    are doubles (`constants`). c1, c2, ... in a text are constants that have no value yet; `bind`
+    gives them one.
+
+    text: in `format` "infix" (which also reads Python, SymPy and C), "latex" or "prefix".
+    names: of x1, x2, ...; then no other variable exists."""
+
+    __slots__ = ("_handle", "_names")
+
+    def __init__(self, text: str, format: str = "infix",
+                 names: Optional[Sequence[str]] = None) -> None:
+        self._names = _as_names(names)
+        self._handle = made("formula_free", lib.formula_parse, encoded(text), encoded(format),
+                            name_array(self._names), len(self._names or ()))
+
+    @classmethod
+    def _of(cls, handle: Handle, names: Optional[Sequence[str]]) -> "Formula":
+        self = cls.__new__(cls)
+        self._handle = handle
+        self._names = _as_names(names)
+        return self
+
+    # ------------------------------------------------------------ text
+
+    def text(self, format: str = "infix") -> str:
+        """In "infix", "python", "sympy", "latex", "mathml", "c", "prefix", ..."""
+        return printed(lib.formula_print, self._handle.pointer, encoded(format))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        names = "" if self._names is None else f", names={list(self._names)!r}"
+        return f"Formula({self.text()!r}{names})"
+
+    def latex(self) -> str:
+        return self.text("latex")
+
+    def mathml(self) -> str:
+        return self.text("mathml")
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def sympy(self) -> "sympy.Expr":
+        """The formula as an expression of SymPy, whose symbols have the columns' names.
+
+        >>> Formula("mass*speed^2/2", names=["mass", "speed"]).sympy()
+        mass*speed**2/2"""
+        sympy = needs("sympy", "Formula.sympy")
+        symbols = {f"x{i + 1}": sympy.Symbol(name) for i, name in enumerate(self.names)}
+        symbols.update({f"c{k + 1}": sympy.Symbol(f"c{k + 1}") for k in range(len(self.constants))})
+        return sympy.sympify(self.text("sympy"), locals=symbols)
+
+    # ------------------------------------------------------------ parts
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of its variables; x1, x2, ... where none were given."""
+        if self._names is not None:
+            return self._names
+        return tuple(f"x{i + 1}" for i in range(self.variables))
+
+    @property
+    def nodes(self) -> int:
+        """Its size: nodes of the tree."""
+        return lib.formula_nodes(self._handle.pointer)
+
+    @property
+    def variables(self) -> int:
+        """The highest number of a variable that it has."""
+        return lib.formula_variables(self._handle.pointer)
+
+    @property
+    def constants(self) -> np.ndarray:
+        """Fitted constants in the order of c1, c2, ...; NaN: it has no value.
+
+        >>> Formula("c1*x1 + c2").bind([2.5, -1]).constants
+        array([ 2.5, -1. ])"""
+        p = self._handle.pointer
+        return np.array([lib.formula_constant(p, k) for k in range(lib.formula_constants(p))])
+
+    def bind(self, values: Optional[Sequence[float]] = None,
+             names: Optional[Sequence[str]] = None) -> "Formula":
+        """The formula with these values of its constants, and these names.
+
+        values None: constants without values, written c1, c2, ...
+
+        >>> f = Formula("c1*exp(c2*x1)").bind([3, -0.5], names=["t"])
+        >>> print(f, "|", f.bind())
+        3*exp(-0.5*t) | c1*exp(t*c2)"""
+        given = None if values is None else np.ascontiguousarray(values, dtype=np.float64)
+        new = self._names if names is None else _as_names(names)
+        handle = made("formula_free", lib.formula_bind, self._handle.pointer,
+                      None if given is None else given.ctypes.data,
+                      0 if given is None else len(given), name_array(new), len(new or ()))
+        return Formula._of(handle, new)
+
+    # ------------------------------------------------------------ algebra
+
+    def canon(self) -> "Formula":
+        """The canonical form: expanded, simplified, in one fixed order."""
+        return Formula._of(made("formula_free", lib.formula_canon, self._handle.pointer), self._names)
+
+    def same(self, other: Union["Formula", str]) -> Optional[bool]:
+        """Is it the same function wherever both are real? None: undecided.
+
+        >>> Formula("exp(x1)*exp(x2)").same("exp(x1 + x2)")
+        True"""
+        if isinstance(other, str):
+            other = Formula(other, names=self._names)
+        truth = Truth()
+        lib.formula_same(byref(truth), self._handle.pointer, other._handle.pointer)
+        return None if truth.answer == 0 else truth.answer > 0
+
+    # ------------------------------------------------------------ values
+
+    def __call__(self, X: Any = None, **columns: Any) -> np.ndarray:
+        """Its values, NaN where it is not real.
+
+        X: an array of shape (rows, inputs), a data frame or mapping with columns of its names (a
+        frame without them is taken column by column). Or columns by name: f(x1=..., x2=...)."""
+        return self._eval(_columns(X, columns, self))
+
+    def _eval(self, columns: Sequence[np.ndarray]) -> np.ndarray:
+        n = len(columns[0]) if columns else 1
+        y = np.empty(n)
+        lib.formula_eval(y.ctypes.data, self._handle.pointer, column_array(columns), len(columns), n)
+        return y
+
+    # ------------------------------------------------------------ storing
+
+    def _stored(self) -> tuple[str, Optional[list[float]], Optional[tuple[str, ...]]]:
+        """Text with free constants, their values, and names: reading them gives the same bits."""
+        plain = self.bind(None, [f"x{i + 1}" for i in range(len(self._names or self.names))])
+        values = self.constants
+        free = len(values) > 0 and bool(np.isnan(values).any())
+        return plain.text("prefix"), None if free else values.tolist(), self._names
+
+    def __reduce__(self) -> Any:
+        return _restored, self._stored()
+
+
+def _restored(text: str, values: Optional[list[float]],
+              names: Optional[tuple[str, ...]]) -> Formula:
+    return Formula(text, "prefix").bind(values, names)
+
+
+def _as_names(names: Optional[Sequence[str]]) -> Optional[tuple[str, ...]]:
+    return None if names is None else tuple(str(name) for name in names)
+
+
+def as_column(values: Any) -> np.ndarray:
+    return np.ascontiguousarray(values, dtype=np.float64).reshape(-1)
+
+
+def as_columns(X: Any) -> list[np.ndarray]:
+    """The columns of an array or a frame, contiguous doubles."""
+    X = np.asarray(X, dtype=np.float64)
+    if X.ndim == 1:
+        X = X.reshape(-1, 1)
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimensions; rows and columns are needed")
+    return [np.ascontiguousarray(X[:, i]) for i in range(X.shape[1])]
+
+
+def _columns(X: Any, columns: Mapping[str, Any], f: Formula) -> list[np.ndarray]:
+    if X is not None and columns:
+        raise TypeError("give X, or columns by name, not both")
+    if X is None:
+        X = columns
+    has = getattr(X, "columns", None)
+    named = [str(name) for name in (has if has is not None else X if isinstance(X, Mapping) else ())]
+    used = f.names[:f.variables]
+    if isinstance(X, Mapping) or (named and all(name in named for name in used)):
+        missing = [name for name in used if name not in named]
+        if missing:
+            raise ValueError(f"no column {missing[0]!r}; there are {', '.join(map(repr, named))}")
+        keys = list(has) if has is not None else list(X)
+        got = [np.asarray(X[keys[named.index(name)]], dtype=np.float64) for name in used]
+        if not got:
+            rows = max([np.size(X[key]) for key in keys], default=1)
+            return [np.zeros(rows)]
+        return [as_column(column) for column in np.broadcast_arrays(*got)]
+    return as_columns(X)
+
+
+def named_fractions(f: Formula, digits: int = 12) -> str:
+    """SymPy text in which every number is an integer or a fraction of integers.
+
+    A fitted constant keeps `digits` significant digits. For readers that round decimals."""
+    from fractions import Fraction
+
+    def exact(match: "re.Match[str]") -> str:
+        value = Fraction(f"{float(match.group()):.{digits}g}")
+        return str(value.numerator) if value.denominator == 1 else f"({value})"
+
+    return re.sub(r"(?<![\w.])(\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)", exact, f.text("sympy"))
+
+
+def iterate(count: int, get: Any) -> Iterator[Any]:
+    for i in range(count):
+        yield get(i)

@@ -1,0 +1,267 @@
+"""discover: what is found, weights, ends, threads and signals."""
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import symlaw
+
+
+def hard(seed=0, rows=400):
+    """Data without a simple law, which the search works on for seconds."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, (rows, 4))
+    y = np.tanh(X[:, 0] * X[:, 1]) + np.sin(3 * X[:, 2]) * np.exp(X[:, 3]) + rng.normal(0, 0.5, rows)
+    return X, y
+
+
+def test_a_law_is_found_with_its_names():
+    x = np.linspace(1, 9, 30)
+    found = symlaw.discover(x, x**1.5 / 7, names=["a"], target="T")
+    assert str(found.formula) == "a^(3/2)/7"
+    assert found.within_noise and found.cut == "" and found.names == ("a",)
+    assert str(found).startswith("T = a^(3/2)/7 ")
+    assert found[0].r2 == pytest.approx(1) and found[0].size == 5 and found[0].source == "search"
+    assert [c.size for c in found.front] == sorted(c.size for c in found.front)
+    assert found.details["within_noise"] is True
+
+
+def test_odd_names_come_back_and_sympy_agrees():
+    pd = pytest.importorskip("pandas")
+    sympy = pytest.importorskip("sympy")
+    rng = np.random.default_rng(2)
+    names = ["Länge [m]", "x 1", "lambda", "class"]
+    frame = pd.DataFrame(rng.uniform(1, 3, (80, 4)), columns=names)
+    y = pd.Series(2.5 * frame["Länge [m]"] * frame["x 1"] / (frame["lambda"] + frame["class"]), name="Wert %")
+    found = symlaw.discover(frame, y, effort="low")
+    f = found.formula
+    assert found.target == "Wert %"
+    assert all(name in str(f) for name in names)
+    assert "Länge" in f.latex() and "class" in f.latex()
+    assert {s.name for s in f.sympy().free_symbols} == set(names)
+    function = sympy.lambdify([sympy.Symbol(n) for n in names], f.sympy(), "numpy")
+    assert np.allclose(function(*frame.to_numpy().T), f(frame), rtol=1e-12)
+    assert np.allclose(f(frame), y, rtol=1e-9)
+
+
+def test_weights_count_and_weight_zero_leaves_out():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-4, 4, (60, 2))
+    y = 3 * X[:, 0] - 2 * X[:, 1] + 1.2345 + 0.01 * rng.normal(size=60)
+    bad = np.arange(60) % 3 == 0
+    y[bad] += 40 + 20 * rng.normal(size=bad.sum())
+    for low in (1e-9, 0.0):
+        f = symlaw.discover(X, y, sample_weight=np.where(bad, low, 2.0), effort="low",
+                            search="exhaustive").formula
+        assert np.abs(f([[1, 2]])[0] - 0.2345) < 0.05, str(f)
+    with pytest.raises(ValueError, match="below 0"):
+        symlaw.discover(X, y, sample_weight=np.where(bad, -1, 1))
+    with pytest.raises(ValueError, match="give one"):
+        symlaw.discover(X, y, sample_weight=np.ones(60), sigma=1)
+
+
+def test_sigma_by_row_gives_absolute_errors():
+    rng = np.random.default_rng(4)
+    x = np.linspace(0, 5, 50)
+    sigma = np.full(50, 0.1)
+    y = 2.5 * x + 0.7 + sigma * rng.normal(size=50)
+    found = symlaw.discover(x, y, sigma=sigma, effort="low", search="exhaustive")
+    assert found.formula(x[:1])[0] == pytest.approx(0.7, abs=0.1)
+    assert all(0 < e < 0.2 for e in found[0].errors)
+
+
+def test_wrong_arguments_are_named():
+    x = np.ones((4, 2))
+    with pytest.raises(ValueError, match="X has 4 rows, y has 3"):
+        symlaw.discover(x, [1, 2, 3])
+    with pytest.raises(ValueError, match="no finite number in row 2"):
+        symlaw.discover(x, [1, np.nan, 3, 4])
+    with pytest.raises(ValueError, match="1 names for 2 columns"):
+        symlaw.discover(x, [1, 2, 3, 4], names=["a"])
+    with pytest.raises(ValueError, match="17 inputs"):
+        symlaw.discover(np.ones((4, 17)), [1, 2, 3, 4])
+    with pytest.raises(ValueError, match="effort"):
+        symlaw.discover(x, [1, 2, 3, 4], effort="huge")
+    with pytest.raises(ValueError, match="unknown option --colour"):
+        symlaw.discover(x, [1, 2, 3, 4], colour="red")
+
+
+def test_time_is_a_cap():
+    X, y = hard()
+    start = time.monotonic()
+    found = symlaw.discover(X, y, max_time=0.5, effort="high")
+    assert found.cut == "time" and len(found) > 0
+    assert time.monotonic() - start < 20  # on a busy machine; without the cap it is minutes
+
+
+def test_a_callback_sees_progress_and_ends_it():
+    X, y = hard()
+    events = []
+
+    def see(event):
+        events.append((event, threading.current_thread()))
+        return len(events) >= 3
+
+    found = symlaw.discover(X, y, effort="high", on_event=see)
+    assert found.cut == "cancel"
+    assert all(thread is threading.main_thread() for _, thread in events)
+    assert events[0][0].kind == "progress" and events[0][0].text
+
+
+def test_an_exception_of_a_callback_is_raised_with_what_was_found():
+    X, y = hard()
+
+    def fail(event):
+        if event.seconds > 0.3:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough") as info:
+        symlaw.discover(X, y, effort="high", on_event=fail)
+    assert info.value.discovery.cut == "cancel"
+
+
+def test_what_is_found_pickles_and_is_shown():
+    pytest.importorskip("pandas")
+    x = np.linspace(1, 9, 30)
+    found = symlaw.discover(x, x**2 + 0.1 * np.cos(9 * x), names=["a<b"], target="T & t", effort="low")
+    page = found._repr_html_()
+    assert "<svg" in page and "<math" in page and "T &amp; t" in page and "a<b" not in page
+    again = pickle.loads(pickle.dumps(found))
+    assert str(again.formula) == str(found.formula) and again.svg() is None
+    assert again.table().equals(found.table())
+    front = found.table(front=True)
+    assert front.front.all() and front["size"].is_monotonic_increasing
+
+
+def test_pickled_candidates_have_the_same_bits():
+    X, y = hard()
+    found = symlaw.discover(X, y, max_time=2)
+    for c in found.candidates:
+        assert pickle.loads(pickle.dumps(c)).formula(X).tobytes() == c.formula(X).tobytes(), str(c.formula)
+
+
+def test_two_threads_at_once_get_their_own_answers():
+    x = np.linspace(1, 9, 40)
+    laws = {"x1^(3/2)/7": x**1.5 / 7, "2*x1^2 + 1": 2 * x**2 + 1, "exp(-x1)": np.exp(-x), "sin(x1)": np.sin(x)}
+    answers, failures = {}, []
+
+    def work(text, y):
+        try:
+            answers[text] = symlaw.discover(x, y, effort="low").formula
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=item) for item in laws.items()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    for text, formula in answers.items():
+        assert formula.same(text) is True, (text, str(formula))
+
+
+def test_python_runs_while_c_works():
+    X, y = hard()
+    ticks = []
+    stop = threading.Event()
+
+    def tick():
+        while not stop.wait(0.01):
+            ticks.append(time.monotonic())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    symlaw.discover(X, y, max_time=1, effort="high", threads=1)
+    stop.set()
+    thread.join()
+    assert len(ticks) > 10
+
+
+# ---------------------------------------------------------------- signals -----------------------
+
+SCRIPT = """
+import os, signal, sys, threading, time
+import numpy as np, symlaw
+sys.path.insert(0, {here!r})
+from test_discover import hard
+X, y = hard()
+def after(seconds, number):
+    threading.Thread(target=lambda: (time.sleep(seconds), os.kill(os.getpid(), number)), daemon=True).start()
+"""
+
+
+def script(body, **how):
+    text = SCRIPT.format(here=os.path.dirname(__file__)) + body
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300, **how)
+
+
+def test_ctrl_c_ends_a_call_and_keeps_what_was_found():
+    done = script("""
+after(1.0, signal.SIGINT)
+start = time.monotonic()
+try:
+    symlaw.discover(X, y, effort="high")
+    print("not interrupted")
+except KeyboardInterrupt as error:
+    print("interrupted", error.discovery.cut, len(error.discovery) > 0)
+x = np.linspace(1, 9, 30)
+print(symlaw.discover(x, x**1.5/7).formula)
+""")
+    assert done.stdout.splitlines() == ["interrupted cancel True", "x1^(3/2)/7"], done.stdout + done.stderr
+    assert done.stderr == ""
+
+
+def test_an_alarm_that_raises_ends_a_call():
+    done = script("""
+class TimeOut(Exception): pass
+def alarm(number, frame): raise TimeOut("late")
+signal.signal(signal.SIGALRM, alarm)
+signal.setitimer(signal.ITIMER_REAL, 0.7)
+try:
+    symlaw.discover(X, y, effort="high")
+except TimeOut as error:
+    print(error, error.discovery.cut)
+""")
+    assert done.stdout == "late cancel\n" and done.stderr == "", done.stdout + done.stderr
+
+
+def test_a_handler_of_the_host_does_no_harm():
+    done = script("""
+calls = []
+signal.signal(signal.SIGALRM, lambda number, frame: calls.append(number))
+plain = symlaw.discover(X, y, effort="low", search="exhaustive", max_memory=0.05)
+signal.setitimer(signal.ITIMER_REAL, 0.003, 0.003)
+under = symlaw.discover(X, y, effort="low", search="exhaustive", max_memory=0.05)
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(len(calls) > 5, str(plain.formula) == str(under.formula), len(plain) == len(under), under.cut == "")
+""")
+    assert done.stdout == "True True True True\n" and done.stderr == "", done.stdout + done.stderr
+
+
+def test_an_interrupt_at_any_moment_is_raised_once():
+    """At 40 moments of a short call: it is interrupted, or it has its answer; nothing is printed."""
+    done = script("""
+x = np.linspace(1, 9, 30); y = x**1.5/7
+symlaw.discover(x, y, effort="low", search="exhaustive")
+seen = 0
+for i in range(40):
+    try:
+        after(i * 0.002, signal.SIGINT)
+        try:
+            answer = symlaw.discover(x, y, effort="low", search="exhaustive").formula
+        finally:
+            time.sleep(0)
+        for _ in range(1000): time.sleep(0.001)  # until the signal has come
+        print("lost")
+    except KeyboardInterrupt:
+        seen += 1
+print(seen)
+""")
+    assert done.stdout == "40\n" and done.stderr == "", done.stdout + done.stderr
