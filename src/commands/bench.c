@@ -102,8 +102,7 @@ static void add_row(sl_commands_run *run, sl_str *result, const product *p, cons
     const double gflops = 2e-9 * p->M * p->N * p->K * threads / seconds;
     const char pair[3] = { p->ta ? 'T' : 'N', p->tb ? 'T' : 'N', '\0' };
     sl_io_json_open(result, NULL, '{');
-    sl_io_json_add_text(result, "name", p->name);
-    sl_io_json_add_text(result, "pass", p->pass);
+    SL_JSON_FIELDS(result, p, name, pass);
     sl_io_json_add_text(result, "transposed", pair);
     sl_io_json_open(result, "shape", '[');
     sl_io_json_add_int(result, NULL, p->M);
@@ -220,8 +219,7 @@ static sl_status time_steps(sl_commands_run *run, const sl_commands__setup *s, s
     sl_io_json_add_real(result, "gflops_executed", executed);
     sl_io_json_add_real(result, "sgemm_gflops", 1e-9 * peak);
     sl_io_json_add_real(result, "share", share); // null if it is not known
-    sl_io_json_add_int(result, "peak_bytes", t.peak_bytes);
-    sl_io_json_add_int(result, "planned_bytes", t.planned_bytes);
+    SL_JSON_FIELDS(result, &t, peak_bytes, planned_bytes);
     sl_io_json_add_int(result, "rss_bytes", resident);
     sl_io_json_add_real(result, "loss", t.loss);
     if (run->common->json) goto done;

@@ -241,8 +241,7 @@ static void add_run_json(sl_str *s, const char *dir, const char *config, const s
     sl_io_json_add_text(s, "run", dir);
     sl_io_json_add_int(s, "step", f->step >= 0 ? f->step : SL_MAX(saved, 0));
     sl_io_json_add_int(s, "steps", r->steps);
-    sl_io_json_add_real(s, "loss", f->loss);
-    sl_io_json_add_real(s, "loss_valid", f->loss_valid);
+    SL_JSON_FIELDS(s, f, loss, loss_valid);
     sl_io_json_add_real(s, "training_seconds", f->seconds);
     if (saved >= 0)
         sl_io_json_add_int(s, "saved", saved);

@@ -114,7 +114,7 @@ static sl_status simulate(sl_commands_run *run, sl_str *result) {
 
 static sl_laws_options laws_options(const options *from) {
     sl_laws_options o = SL_LAWS_OPTIONS_INIT;
-    o.bins = from->bins;
+    o.bins = (sl_laws_bins)from->bins;
     o.target = from->target;
     o.trials = (double)from->trials;
     o.draws = (int)from->draws;

@@ -173,8 +173,7 @@ static sl_status export_pairs(sl_commands_run *run, sl_pool *pool, const sl_pair
     run->printed = json;
     SL_TRY(sl_commands__export_pairs(run, pool, &x));
     sl_io_json_add_text(result, "split", sl_pairs_split_name(x.split));
-    sl_io_json_add_int(result, "start", x.start);
-    sl_io_json_add_int(result, "count", x.count);
+    SL_JSON_FIELDS(result, &x, start, count);
     sl_report_identity_json(result, &id);
     return SL_OK;
 }

@@ -189,14 +189,8 @@ static void add_list(sl_str *s, const char *name, const sl_str *elements) {
 
 static void add_result(sl_str *s, const checker *c) {
     sl_io_json_add_int(s, "lines", c->good + c->bad);
-    sl_io_json_add_int(s, "good", c->good);
-    sl_io_json_add_int(s, "bad", c->bad);
-    sl_io_json_add_int(s, "noted", c->noted);
-    sl_io_json_add_int(s, "with_expr", c->with_expr);
-    sl_io_json_add_int(s, "points_min", c->points_min);
-    sl_io_json_add_int(s, "points_max", c->points_max);
-    sl_io_json_add_int(s, "columns_min", c->columns_min);
-    sl_io_json_add_int(s, "columns_max", c->columns_max);
+    SL_JSON_FIELDS(s, c, good, bad, noted, with_expr, points_min, points_max, columns_min,
+                   columns_max);
     add_list(s, "problems", &c->problems);
     add_list(s, "notes", &c->notes);
 }

@@ -107,8 +107,7 @@ sl_status sl_commands__study_finish(const sl_commands__study_context *s, sl_str 
     const sl_study_run *best = at >= 0 ? &study.run[at] : NULL;
     if (best) SL_GO(copy_best(s, best));
     sl_io_json_add_text(result, "folder", s->dir);
-    sl_io_json_add_bool(result, "complete", study.complete);
-    sl_io_json_add_int(result, "runs", study.runs);
+    SL_JSON_FIELDS(result, &study, complete, runs);
     sl_io_json_add_int(result, "failed", count_failed(&study));
     sl_io_json_add_int(result, "diverged", count_diverged(&study));
     sl_io_json_add_text(result, "best", best ? best->id : NULL);

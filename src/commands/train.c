@@ -175,16 +175,9 @@ static void add_result(sl_str *s, const sl_train_result *r) {
         sl_io_json_add_int(s, "resumed_at", r->resumed_at);
     else
         sl_io_json_add_null(s, "resumed_at");
-    sl_io_json_add_real(s, "loss", r->loss);
-    sl_io_json_add_real(s, "loss_expression", r->loss_expression);
-    sl_io_json_add_real(s, "loss_valid", r->loss_valid);
-    sl_io_json_add_real(s, "loss_valid_expression", r->loss_valid_expression);
-    sl_io_json_add_real(s, "tokens", r->tokens);
-    sl_io_json_add_real(s, "flops", r->flops);
+    SL_JSON_FIELDS(s, r, loss, loss_expression, loss_valid, loss_valid_expression, tokens, flops);
     sl_io_json_add_real(s, "training_seconds", r->seconds);
-    sl_io_json_add_int(s, "bounds_set", r->bounds_set);
-    sl_io_json_add_int(s, "peak_bytes", r->peak_bytes);
-    sl_io_json_add_text(s, "checkpoint", r->checkpoint);
+    SL_JSON_FIELDS(s, r, bounds_set, peak_bytes, checkpoint);
 }
 
 static void add_table(sl_str *s, const sl_train_result *r, const sl_train_plan *p, int64_t batch) {

@@ -1,25 +1,13 @@
 /* options - names, the table of options, and what an effort is worth. */
 #include "discover/discover_impl.h"
 
-const char *sl_discover_candidate_state_name(sl_candidate_state s) {
-#define X(id, name, text) name,
-    static const char *const names[] = { SL_CANDIDATE_STATES(X) };
-#undef X
-    SL_ASSERT(s < SL_CANDIDATE_STATE_COUNT);
-    return names[s];
-}
+SL_DEFINE_NAMES(sl_discover_candidate_state_name, sl_candidate_state, SL_CANDIDATE_STATES,
+                SL_ROW_NAME)
+SL_DEFINE_NAMES(sl_discover_source_name, sl_source, SL_SOURCES, SL_ROW_NAME)
 
 const char *sl_discover_cut_name(sl_cut cut) {
     static const char *const names[] = { [SL_CUT_TIME] = "time", [SL_CUT_CANCEL] = "cancel" };
     return cut == SL_CUT_NONE ? "" : names[cut];
-}
-
-const char *sl_discover_source_name(sl_source s) {
-#define X(id, name) name,
-    static const char *const names[] = { SL_SOURCES(X) };
-#undef X
-    SL_ASSERT(s < SL_SOURCE_COUNT);
-    return names[s];
 }
 
 #define ROW(field, option, ...) SL_OPTION(sl_discover_options, field, option, __VA_ARGS__)

@@ -6,28 +6,8 @@
 
 /* ---------------------------------------------------------------- names --------------------- */
 
-#define X(id, name, text) name,
-static const char *const names[] = { SL_EVAL_CANDIDATES(X) };
-#undef X
-#define X(id, name, text) text,
-static const char *const texts[] = { SL_EVAL_CANDIDATES(X) };
-#undef X
-
-const char *sl_eval_candidates_name(sl_eval_candidates c) {
-    SL_ASSERT((unsigned)c < SL_EVAL_CANDIDATES_COUNT);
-    return names[c];
-}
-
-const char *sl_eval_candidates_text(sl_eval_candidates c) {
-    SL_ASSERT((unsigned)c < SL_EVAL_CANDIDATES_COUNT);
-    return texts[c];
-}
-
-sl_eval_candidates sl_eval_candidates_find(const char *name) {
-    int c = 0;
-    while (c < SL_EVAL_CANDIDATES_COUNT && strcmp(names[c], name) != 0) c++;
-    return (sl_eval_candidates)c;
-}
+SL_DEFINE_NAMES(sl_eval_candidates_name, sl_eval_candidates, SL_EVAL_CANDIDATES, SL_ROW_NAME)
+SL_DEFINE_NAMES(sl_eval_candidates_text, sl_eval_candidates, SL_EVAL_CANDIDATES, SL_ROW_TEXT)
 
 /* ---------------------------------------------------------------- blind draws --------------- */
 

@@ -7,19 +7,12 @@
 
 static const double perfect_r2 = 1 - 1e-9; // below, a candidate is not compared by values
 
-#define X(id, name) name,
-static const char *const verdict_name[] = { SL_VERDICTS(X) };
-#undef X
-
-const char *sl_eval_verdict_name(sl_verdict v) {
-    SL_ASSERT((unsigned)v < SL_VERDICT_COUNT);
-    return verdict_name[v];
-}
+SL_DEFINE_NAMES(sl_eval_verdict_name, sl_verdict, SL_VERDICTS, SL_ROW_NAME)
 
 sl_verdict sl_eval_verdict_find(const char *name) {
-    int v = 0;
-    while (v < SL_VERDICT_COUNT && strcmp(verdict_name[v], name) != 0) v++;
-    return (sl_verdict)v;
+    sl_verdict v = 0;
+    while (v < SL_VERDICT_COUNT && strcmp(sl_eval_verdict_name(v), name) != 0) v++;
+    return v;
 }
 
 /* ---------------------------------------------------------------- figures ------------------- */

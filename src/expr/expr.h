@@ -168,7 +168,6 @@ static inline bool sl_expr_equal(const sl_node *a, const sl_node *b); // same by
  * sl_expr_same decides that, or returns SL_UNKNOWN. */
 int sl_expr_cmp(const sl_node *a, const sl_node *b);
 int sl_expr_nodes(const sl_node *e);     // nodes; a number counts as one
-int sl_expr_depth(const sl_node *e);     // 0 for a leaf
 int sl_expr_max_var(const sl_node *e);   // highest variable number, 0 if none
 int sl_expr_max_par(const sl_node *e);
 uint64_t sl_expr_variables(const sl_node *e); // bit v: x(v+1) is in it

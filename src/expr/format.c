@@ -1,10 +1,6 @@
 /* The tables of formats and operators, by number and by name. */
 #include "expr/expr.h"
 
-#define X(id, name, reads) [SL_FORMAT_##id] = name,
-static const char *const format_name[SL_FORMAT_COUNT] = { SL_FORMATS(X) };
-#undef X
-
 #define X(id, text, operands) [SL_OPERATOR_##id] = { text, operands },
 static const struct {
     const char *text;
@@ -12,15 +8,12 @@ static const struct {
 } operators[SL_OPERATOR_COUNT] = { SL_OPERATORS(X) };
 #undef X
 
-const char *sl_expr_format_name(sl_format f) {
-    SL_ASSERT((unsigned)f < SL_FORMAT_COUNT);
-    return format_name[f];
-}
+SL_DEFINE_NAMES(sl_expr_format_name, sl_format, SL_FORMATS, SL_ROW_NAME)
 
 sl_format sl_expr_format_find(const char *name) {
-    int f = 0;
-    while (f < SL_FORMAT_COUNT && strcmp(format_name[f], name) != 0) f++;
-    return (sl_format)f;
+    sl_format f = 0;
+    while (f < SL_FORMAT_COUNT && strcmp(sl_expr_format_name(f), name) != 0) f++;
+    return f;
 }
 
 const char *sl_expr_operator_text(sl_operator o) {

@@ -152,17 +152,6 @@ int sl_expr_nodes(const sl_node *e) {
     return n;
 }
 
-int sl_expr_depth(const sl_node *e) {
-    if (!operands_of[e->op]) return 0;
-    int deepest = 0;
-    const sl_node *c = e + 1;
-    for (int i = 0; i < e->arg; i++, c = sl_expr_next(c)) {
-        int depth = sl_expr_depth(c);
-        deepest = SL_MAX(deepest, depth);
-    }
-    return deepest + 1;
-}
-
 static int max_number(const sl_node *e, sl_op op) {
     int most = 0;
     for (uint32_t i = 0; i < e->len; i += sl_expr_step(&e[i]))

@@ -93,6 +93,29 @@ void sl_io_json_add_real(sl_str *s, const char *name, double value);
 void sl_io_json_add_text(sl_str *s, const char *name, const char *value); // NULL: null
 void sl_io_json_add_tree(sl_str *s, const char *name, const sl_json *value); // a parsed value
 
+/* Appends fields of *object as members of the same names, each by its type:
+ *     SL_JSON_FIELDS(&s, &bits, structure, numbers, constants);                  at most twelve */
+#define SL_JSON_FIELDS(s, object, ...)                                                             \
+    SL_JSON__PICK(__VA_ARGS__, SL_JSON__12, SL_JSON__11, SL_JSON__10, SL_JSON__9, SL_JSON__8,      \
+                  SL_JSON__7, SL_JSON__6, SL_JSON__5, SL_JSON__4, SL_JSON__3, SL_JSON__2,          \
+                  SL_JSON__1, )(s, object, __VA_ARGS__)
+#define SL_JSON__PICK(a, b, c, d, e, f, g, h, i, j, k, l, each, ...) each
+#define SL_JSON__1(s, o, field)                                                                    \
+    _Generic((o)->field, bool: sl_io_json_add_bool, int: sl_io_json_add_int,                       \
+             int64_t: sl_io_json_add_int, double: sl_io_json_add_real, char *: sl_io_json_add_text, \
+             const char *: sl_io_json_add_text)(s, #field, (o)->field)
+#define SL_JSON__2(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__1(s, o, __VA_ARGS__)
+#define SL_JSON__3(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__2(s, o, __VA_ARGS__)
+#define SL_JSON__4(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__3(s, o, __VA_ARGS__)
+#define SL_JSON__5(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__4(s, o, __VA_ARGS__)
+#define SL_JSON__6(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__5(s, o, __VA_ARGS__)
+#define SL_JSON__7(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__6(s, o, __VA_ARGS__)
+#define SL_JSON__8(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__7(s, o, __VA_ARGS__)
+#define SL_JSON__9(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__8(s, o, __VA_ARGS__)
+#define SL_JSON__10(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__9(s, o, __VA_ARGS__)
+#define SL_JSON__11(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__10(s, o, __VA_ARGS__)
+#define SL_JSON__12(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__11(s, o, __VA_ARGS__)
+
 /* ---------------------------------------------------------------- lines --------------------- */
 
 /* The lines of a file, one at a time, in bounded memory, unpacked if it is a gzip file. "-" is

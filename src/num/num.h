@@ -9,8 +9,7 @@
  *                pole, an overflow); a step that does is rejected and a shorter one tried. The
  *                result is the best finite point that was evaluated.
  *   Akima        the interpolation of hyper-parameter sweeps: local, no overshoot next to a kink.
- *   bootstrap    draw i is made from (seed, stream, i) alone, so draws can be made in any order, by
- *                any thread, and interval ends are the same bits.
+ *   bootstrap    percentile intervals of a statistic's values.
  *
  * Matrices are lists of columns, `col[j][i]` being row i of column j: a column is what evaluating
  * an expression over a table gives, and what a reflection works on.
@@ -21,8 +20,8 @@
  * sizes are assertions.
  *
  * Memory: `scratch` is used and rewound before return. Threads: no shared state; one arena each.
- * Least squares and Akima use only + - * / and the square root, and the power law our own
- * logarithm, so these fits are the same bits on every CPU. Distributions use libm and may differ. */
+ * Least squares and Akima use only + - * / and the square root, so these fits are the same bits on
+ * every CPU. Distributions use libm and may differ. */
 #ifndef SL_NUM_H
 #define SL_NUM_H
 
@@ -57,18 +56,6 @@ SL_NODISCARD sl_status sl_num_lsq_fit(sl_lsq *out, double *coef, double *se, sl_
 SL_NODISCARD sl_status sl_num_nnls_fit(double *sse, double *coef, sl_arena *scratch,
                                    const double *const *col, const double *y, const double *w,
                                    int m, int n);
-
-/* ln y = a + b ln x, that is y = exp(a) x^b. */
-typedef struct sl_power_law {
-    double a, b;
-    double a_se, b_se; // standard errors; NaN for two points
-    double r2;         // of the logarithms, unweighted
-} sl_power_law;
-
-/* Weighted least squares of ln y on ln x (w as above). All NaN if an x or y is not positive and
- * finite, or if fewer than two different x carry weight. */
-SL_NODISCARD sl_status sl_num_power_law_fit(sl_power_law *out, sl_arena *scratch, const double *x,
-                                        const double *y, const double *w, int n);
 
 /* ---------------------------------------------------------------- non-linear least squares -- */
 
@@ -167,33 +154,13 @@ double sl_num_ks_uniform(double *u, int64_t n);
 
 /* ---------------------------------------------------------------- bootstrap ----------------- */
 
-typedef struct sl_boot_options {
-    uint64_t seed;
-    uint32_t stream; // what the numbers are for, so that two bootstraps of one run are independent
-    int draws;
-    double level;
-} sl_boot_options;
-
-#define SL_BOOT_OPTIONS_INIT \
-    { .seed = 0, .stream = 0, .draws = 1000, .level = 0.95 }
-
 typedef struct sl_boot {
     double lo, median, hi; // NaN when fewer than half of the draws had a value
     int valid;             // draws that had one
 } sl_boot;
 
-/* The statistic of the rows pick[0..n-1] (with repeats), k values. value is filled with NaN before:
- * a draw without a value (all rows alike, minimum on the edge) leaves it so and returns SL_OK. */
-typedef sl_status (*sl_boot_fn)(double *value, const int *pick, int n, void *payload);
-
-/* Percentile intervals out[0..k-1] of a statistic with k values of n >= 1 rows. opt NULL: the
- * defaults. */
-SL_NODISCARD sl_status sl_num_bootstrap(sl_boot *out, sl_arena *scratch, const sl_boot_options *opt,
-                                    int n, int k, sl_boot_fn fn, void *payload);
-
-/* The two halves, for callers that make the draws in parallel: the rows of one draw, and the
- * summary of one statistic's values over all draws (reordered; NaN means no value). */
-void sl_num_boot_pick(int *pick, int n, uint64_t seed, uint32_t stream, uint64_t draw);
+/* The percentile interval of a statistic's values over all draws, which are reordered; NaN is a draw
+ * that had none. */
 sl_boot sl_num_boot_summary(double *values, int draws, double level);
 
 #endif

@@ -92,3 +92,16 @@ sl_interval sl_num_wilson(double hits, int64_t n, double level) {
     // the ends that are 0 and 1 by algebra are so in floating point too
     return (sl_interval){ hits == 0 ? 0 : middle - half, hits == k ? 1 : middle + half };
 }
+
+sl_boot sl_num_boot_summary(double *values, int draws, double level) {
+    SL_ASSERT(draws >= 0 && level > 0 && level < 1);
+    sl_num_sort(values, draws); // those without a value go to the end
+    int valid = draws;
+    while (valid > 0 && isnan(values[valid - 1])) valid--;
+    if (valid == 0 || valid < draws - valid) return (sl_boot){ NAN, NAN, NAN, valid };
+    double tail = (1 - level) / 2;
+    return (sl_boot){ .lo = sl_num_quantile(values, valid, tail),
+                      .median = sl_num_quantile(values, valid, 0.5),
+                      .hi = sl_num_quantile(values, valid, 1 - tail),
+                      .valid = valid };
+}

@@ -3,26 +3,13 @@
 
 #include "pairs/pairs.h"
 
-const char *sl_pairs_split_name(sl_split s) {
-#define X(id, name) name,
-    static const char *const names[] = { SL_SPLITS(X) };
-#undef X
-    SL_ASSERT(s < SL_SPLIT_COUNT);
-    return names[s];
-}
+SL_DEFINE_NAMES(sl_pairs_split_name, sl_split, SL_SPLITS, SL_ROW_NAME)
+SL_DEFINE_NAMES(sl_pairs_failure_name, sl_pair_failure, SL_PAIR_FAILURES, SL_ROW_NAME)
 
 sl_split sl_pairs_split_find(const char *name) {
     sl_split s = SL_SPLIT_TRAIN;
     while (s < SL_SPLIT_COUNT && strcmp(sl_pairs_split_name(s), name) != 0) s++;
     return s;
-}
-
-const char *sl_pairs_failure_name(sl_pair_failure f) {
-#define X(id, name) name,
-    static const char *const names[] = { SL_PAIR_FAILURES(X) };
-#undef X
-    SL_ASSERT(f < SL_PAIR_FAILURE_COUNT);
-    return names[f];
 }
 
 #define ROW(field, option, ...) SL_OPTION(sl_pairs_options, field, option, __VA_ARGS__)

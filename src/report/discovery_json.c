@@ -34,17 +34,9 @@ static sl_status add_constants(sl_str *s, const sl_candidate *c, const sl_units 
 }
 
 static sl_status add_figures(sl_str *s, const sl_candidate *c, const sl_units *units) {
-    sl_io_json_add_real(s, "r2", c->r2);
-    sl_io_json_add_real(s, "r2_holdout", c->r2_holdout);
-    sl_io_json_add_real(s, "r2_proposed", c->r2_proposed);
-    sl_io_json_add_real(s, "rms", c->rms);
-    sl_io_json_add_int(s, "size", c->size);
+    SL_JSON_FIELDS(s, c, r2, r2_holdout, r2_proposed, rms, size);
     sl_io_json_open(s, "bits", '{');
-    sl_io_json_add_real(s, "structure", c->bits.structure);
-    sl_io_json_add_real(s, "numbers", c->bits.numbers);
-    sl_io_json_add_real(s, "constants", c->bits.constants);
-    sl_io_json_add_real(s, "data", c->bits.data);
-    sl_io_json_add_real(s, "total", c->bits.total);
+    SL_JSON_FIELDS(s, &c->bits, structure, numbers, constants, data, total);
     sl_io_json_close(s, '}');
     sl_io_json_add_real(s, "evidence", c->evidence);
     return add_constants(s, c, units);
@@ -90,9 +82,7 @@ static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
     sl_io_json_add_text(s, "status", sl_discover_candidate_state_name(c->state));
     sl_io_json_add_text(s, "source", sl_discover_source_name(c->source));
     if (c->source == SL_SOURCE_SEARCH) {
-        sl_io_json_add_text(s, "method", c->method);
-        sl_io_json_add_int(s, "level", c->level);
-        sl_io_json_add_bool(s, "exact", c->exact);
+        SL_JSON_FIELDS(s, c, method, level, exact);
     }
     sl_io_json_add_int(s, "number", c->number);
     if (c->state == SL_CANDIDATE_INVALID)
@@ -101,10 +91,7 @@ static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
     if (sl_report__can_print(c)) SL_TRY(add_texts(s, c, names));
     if (c->tokens) SL_TRY(add_tokens(s, c));
     SL_TRY(add_figures(s, c, units));
-    sl_io_json_add_bool(s, "front", c->front);
-    sl_io_json_add_real(s, "log_prob", c->log_prob);
-    sl_io_json_add_int(s, "times", c->times);
-    sl_io_json_add_real(s, "seconds", c->seconds);
+    SL_JSON_FIELDS(s, c, front, log_prob, times, seconds);
     sl_io_json_close(s, '}');
     return SL_OK;
 }
@@ -114,14 +101,8 @@ static void add_counts(sl_str *s, const sl_discovery *d) {
     sl_io_json_open(s, "counts", '{');
     sl_io_json_add_int(s, "candidates", d->count);
     sl_io_json_add_int(s, "ranked", d->ranked);
-    sl_io_json_add_int(s, "samples", c->samples);
-    sl_io_json_add_int(s, "bags", c->bags);
-    sl_io_json_add_int(s, "distinct", c->distinct);
-    sl_io_json_add_int(s, "unreal", c->unreal);
-    sl_io_json_add_int(s, "refined", c->refined);
-    sl_io_json_add_int(s, "evaluations", c->evaluations);
-    sl_io_json_add_int(s, "rows_fit", d->rows_fit);
-    sl_io_json_add_int(s, "rows_held", d->rows_held);
+    SL_JSON_FIELDS(s, c, samples, bags, distinct, unreal, refined, evaluations);
+    SL_JSON_FIELDS(s, d, rows_fit, rows_held);
     sl_io_json_open(s, "invalid", '{');
     for (int i = 0; i < SL_TOKEN_REASON_COUNT; i++)
         if (i != SL_TOKEN_FINE)
@@ -133,11 +114,8 @@ static void add_counts(sl_str *s, const sl_discovery *d) {
 static void add_cost(sl_str *s, const sl_discovery *d) {
     const sl_discover_cost *c = &d->cost;
     sl_io_json_open(s, "cost", '{');
-    sl_io_json_add_real(s, "encode", c->infer.encode);
-    sl_io_json_add_real(s, "decode", c->infer.decode);
-    sl_io_json_add_real(s, "search", c->search);
-    sl_io_json_add_real(s, "score", c->score);
-    sl_io_json_add_real(s, "refine", c->refine);
+    SL_JSON_FIELDS(s, &c->infer, encode, decode);
+    SL_JSON_FIELDS(s, c, search, score, refine);
     sl_io_json_add_real(s, "all", d->seconds);
     sl_io_json_add_int(s, "decoder_rows", c->infer.rows);
     sl_io_json_add_int(s, "tokens", c->infer.tokens);
@@ -158,14 +136,9 @@ static void add_search(sl_str *s, const sl_discovery *d) {
     }
     sl_io_json_open(s, "search", '{');
     sl_io_json_add_text(s, "end", ends[r->end]);
-    sl_io_json_add_int(s, "passes", r->passes);
-    sl_io_json_add_int(s, "steps", r->steps);
-    sl_io_json_add_int(s, "hints", r->hints);
-    sl_io_json_add_real(s, "sigma", r->sigma);
+    SL_JSON_FIELDS(s, r, passes, steps, hints, sigma);
     sl_io_json_add_text(s, "noise", r->relative ? "relative" : "additive");
-    sl_io_json_add_int(s, "tried", r->tried);
-    sl_io_json_add_int(s, "verified", r->verified);
-    sl_io_json_add_int(s, "memory", r->memory);
+    SL_JSON_FIELDS(s, r, tried, verified, memory);
     sl_io_json_add_int(s, "memory_needed", r->memory_short.needed);
     sl_io_json_add_int(s, "too_large", r->too_large);
     sl_io_json_close(s, '}');
@@ -219,18 +192,13 @@ static void add_data(sl_str *s, const sl_report_discovery *f) {
     sl_io_json_open(s, "inputs", '[');
     for (int i = 0; i < t->data.inputs; i++) sl_io_json_add_text(s, NULL, t->data.names[i]);
     sl_io_json_close(s, ']');
-    sl_io_json_add_int(s, "columns", t->columns);
-    sl_io_json_add_int(s, "text_columns", t->text_columns);
+    SL_JSON_FIELDS(s, t, columns, text_columns);
     sl_io_json_add_int(s, "rows_read", t->read);
     sl_io_json_add_int(s, "rows", t->data.rows);
-    sl_io_json_add_int(s, "missing", t->missing);
-    sl_io_json_add_int(s, "infinite", t->infinite);
-    sl_io_json_add_int(s, "weightless", t->weightless);
-    sl_io_json_add_int(s, "repeated", t->repeated);
+    SL_JSON_FIELDS(s, t, missing, infinite, weightless, repeated);
     sl_io_json_add_bool(s, "constant", f->constant);
     if (t->chosen_from > 0) {
-        sl_io_json_add_int(s, "chosen_from", t->chosen_from);
-        sl_io_json_add_real(s, "explained", t->explained);
+        SL_JSON_FIELDS(s, t, chosen_from, explained);
     }
     sl_io_json_add_real(s, "seconds", f->read_seconds);
     add_values(s, f->data, f->values);

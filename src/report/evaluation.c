@@ -65,11 +65,9 @@ static double seed_share(const sl_report_evaluation *r, int which, int seed) {
 
 static void add_share_json(sl_str *s, const char *name, const sl_share *x) {
     sl_io_json_open(s, name, '{');
-    sl_io_json_add_int(s, "hits", x->hits);
-    sl_io_json_add_int(s, "n", x->n);
+    SL_JSON_FIELDS(s, x, hits, n);
     sl_io_json_add_real(s, "share", x->n > 0 ? x->share : NAN);
-    sl_io_json_add_real(s, "lo", x->wilson.lo);
-    sl_io_json_add_real(s, "hi", x->wilson.hi);
+    SL_JSON_FIELDS(s, &x->wilson, lo, hi);
     sl_io_json_add_real(s, "seed_lo", x->n > 0 ? x->lo : NAN);
     sl_io_json_add_real(s, "seed_hi", x->n > 0 ? x->hi : NAN);
 }
@@ -93,10 +91,8 @@ static void add_row_json(sl_str *s, const sl_report_evaluation *r, const sl_eval
 
 static void add_problems_json(sl_str *s, const sl_report_evaluation *r) {
     sl_io_json_open(s, "problems", '{');
-    sl_io_json_add_text(s, "name", r->source->name);
-    sl_io_json_add_int(s, "count", r->source->count);
-    sl_io_json_add_int(s, "skipped", r->skipped);
-    sl_io_json_add_text(s, "hash", r->hash);
+    SL_JSON_FIELDS(s, r->source, name, count);
+    SL_JSON_FIELDS(s, r, skipped, hash);
     sl_io_json_close(s, '}');
 }
 
@@ -113,8 +109,7 @@ static void add_groups_json(sl_str *s, const sl_report_evaluation *r) {
     for (int i = 1; i < r->summary->rows; i++) {
         const sl_eval_row *row = &r->summary->row[i];
         sl_io_json_open(s, NULL, '{');
-        sl_io_json_add_text(s, "group", row->group);
-        sl_io_json_add_text(s, "value", row->value);
+        SL_JSON_FIELDS(s, row, group, value);
         add_row_json(s, r, row);
         sl_io_json_close(s, '}');
     }
@@ -123,18 +118,15 @@ static void add_groups_json(sl_str *s, const sl_report_evaluation *r) {
 
 /* The share within each time; claimed and wrong are of all judgements. */
 static void add_budgets_json(sl_str *s, const sl_eval_summary *m) {
-    sl_io_json_add_int(s, "claimed", m->claimed);
-    sl_io_json_add_int(s, "wrong", m->wrong);
+    SL_JSON_FIELDS(s, m, claimed, wrong);
     sl_io_json_open(s, "budgets", '[');
     for (int i = 0; i < m->budgets; i++) {
         const sl_eval_budget *b = &m->budget[i];
         sl_io_json_open(s, NULL, '{');
         sl_io_json_add_real(s, "seconds", b->seconds);
         sl_io_json_add_int(s, "right", b->right.hits);
-        sl_io_json_add_int(s, "n", b->right.n);
-        sl_io_json_add_real(s, "share", b->right.share);
-        sl_io_json_add_real(s, "lo", b->right.wilson.lo);
-        sl_io_json_add_real(s, "hi", b->right.wilson.hi);
+        SL_JSON_FIELDS(s, &b->right, n, share);
+        SL_JSON_FIELDS(s, &b->right.wilson, lo, hi);
         sl_io_json_add_int(s, "wrong", b->wrong);
         sl_io_json_close(s, '}');
     }
@@ -147,16 +139,11 @@ void sl_report_evaluation_json(sl_str *s, const sl_report_evaluation *r) {
     sl_io_json_add_text(s, "search", r->search);
     sl_io_json_add_text(s, "source", sl_eval_candidates_name(r->candidates));
     add_problems_json(s, r);
-    sl_io_json_add_int(s, "seeds", m->seeds);
-    sl_io_json_add_int(s, "judgements", m->judgements);
-    sl_io_json_add_int(s, "resumed", m->resumed);
-    sl_io_json_add_int(s, "cut", m->cut);
+    SL_JSON_FIELDS(s, m, seeds, judgements, resumed, cut);
     sl_io_json_open(s, "all", '{');
     add_row_json(s, r, &m->row[0]);
     sl_io_json_close(s, '}');
-    sl_io_json_add_real(s, "loss", m->loss);
-    sl_io_json_add_real(s, "loss_error", m->loss_error);
-    sl_io_json_add_real(s, "loss_token", m->loss_token);
+    SL_JSON_FIELDS(s, m, loss, loss_error, loss_token);
     add_samples_json(s, m);
     sl_io_json_open(s, "time", '{');
     sl_io_json_add_real(s, "mean", m->seconds_mean);
@@ -302,8 +289,7 @@ static void add_prediction(sl_str *s, const sl_eval_problem *p, const sl_judgeme
         sl_io_json_add_real(s, "answered", j->answered);
     }
     if (p->y_true && p->truth) {
-        sl_io_json_add_bool(s, "structure", j->structure);
-        sl_io_json_add_bool(s, "on_front", j->on_front);
+        SL_JSON_FIELDS(s, j, structure, on_front);
     }
     if (j->cut) sl_io_json_add_bool(s, "cut", true);
     sl_io_json_close(s, '}');

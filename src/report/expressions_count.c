@@ -29,14 +29,7 @@ static int64_t withheld(const sl_universe *u) {
 /* ---------------------------------------------------------------- for programs -------------- */
 
 static void add_counts(sl_str *s, const sl_universe_counts *c) {
-    sl_io_json_add_int(s, "raw", c->raw);
-    sl_io_json_add_int(s, "partial_raw", c->partial_raw);
-    sl_io_json_add_int(s, "constant", c->constant);
-    sl_io_json_add_int(s, "nowhere", c->nowhere);
-    sl_io_json_add_int(s, "known", c->known);
-    sl_io_json_add_int(s, "distinct", c->distinct);
-    sl_io_json_add_int(s, "partial", c->partial);
-    sl_io_json_add_real(s, "seconds", c->seconds);
+    SL_JSON_FIELDS(s, c, raw, partial_raw, constant, nowhere, known, distinct, partial, seconds);
 }
 
 void sl_report_count_json(sl_str *s, const sl_universe *u) {

@@ -5,9 +5,7 @@
 
 static void add_estimate(sl_str *s, const char *name, sl_estimate e) {
     sl_io_json_open(s, name, '{');
-    sl_io_json_add_real(s, "value", e.value);
-    sl_io_json_add_real(s, "low", e.low);
-    sl_io_json_add_real(s, "high", e.high);
+    SL_JSON_FIELDS(s, &e, value, low, high);
     sl_io_json_close(s, '}');
 }
 
@@ -27,9 +25,7 @@ static void add_target(sl_str *s, const sl_laws *l, sl_laws_form f) {
     const sl_estimate c = l->target_flops[f];
     sl_io_json_open(s, "compute_for_target", '{');
     sl_io_json_add_real(s, "target", l->options.target);
-    sl_io_json_add_real(s, "value", c.value);
-    sl_io_json_add_real(s, "low", c.low);
-    sl_io_json_add_real(s, "high", c.high);
+    SL_JSON_FIELDS(s, &c, value, low, high);
     sl_io_json_add_real(s, "extrapolation", c.value / l->c_top);
     sl_io_json_close(s, '}');
 }
@@ -72,12 +68,7 @@ static void add_frontier(sl_str *s, const sl_laws *l) {
         const sl_laws_point *p = &l->point[l->frontier[i]];
         sl_io_json_open(s, NULL, '{');
         sl_io_json_add_text(s, "size", l->size[p->size].name);
-        sl_io_json_add_real(s, "flops", p->flops);
-        sl_io_json_add_real(s, "params", p->params);
-        sl_io_json_add_real(s, "tokens", p->tokens);
-        sl_io_json_add_real(s, "loss", p->loss);
-        sl_io_json_add_real(s, "solved", p->solved);
-        sl_io_json_add_real(s, "r2", p->r2);
+        SL_JSON_FIELDS(s, p, flops, params, tokens, loss, solved, r2);
         sl_io_json_add_int(s, "seeds", p->n);
         sl_io_json_open(s, "rows", '[');
         for (int k = 0; k < p->n; k++) sl_io_json_add_int(s, NULL, p->row[k] + 1);
@@ -117,10 +108,7 @@ static void add_optima(sl_str *s, const sl_laws *l) {
         sl_io_json_add_real(s, "params", o->params);
         add_estimate(s, "batch", o->batch);
         add_estimate(s, "rate", o->rate);
-        sl_io_json_add_real(s, "loss", o->loss);
-        sl_io_json_add_bool(s, "batch_on_edge", o->batch_on_edge);
-        sl_io_json_add_bool(s, "rate_on_edge", o->rate_on_edge);
-        sl_io_json_add_bool(s, "chosen", o->chosen);
+        SL_JSON_FIELDS(s, o, loss, batch_on_edge, rate_on_edge, chosen);
         sl_io_json_close(s, '}');
     }
     sl_io_json_close(s, ']');
@@ -145,8 +133,7 @@ static void add_surfaces(sl_str *s, const sl_laws *l) {
     const sl_laws_surface *f = &l->surface;
     sl_io_json_open(s, "surface", '{');
     sl_io_json_add_text(s, "law", "L = E + A/(N/unit_params)^alpha + B/(D/unit_tokens)^beta");
-    sl_io_json_add_real(s, "unit_params", f->unit_params);
-    sl_io_json_add_real(s, "unit_tokens", f->unit_tokens);
+    SL_JSON_FIELDS(s, f, unit_params, unit_tokens);
     sl_io_json_add_text(s, "fit", "least squares of L");
     add_surface(s, f);
     sl_io_json_add_real(s, "flops_per_param_and_token", f->flops_per);
@@ -167,8 +154,7 @@ static void add_isoflop(sl_str *s, const sl_laws *l) {
         sl_io_json_add_int(s, "sizes", f->n_size);
         add_estimate(s, "params", f->params);
         add_estimate(s, "loss", f->loss);
-        sl_io_json_add_real(s, "akima_params", f->akima_params);
-        sl_io_json_add_bool(s, "on_edge", f->on_edge);
+        SL_JSON_FIELDS(s, f, akima_params, on_edge);
         sl_io_json_close(s, '}');
     }
     sl_io_json_close(s, ']');
@@ -207,8 +193,7 @@ static void add_split(sl_str *s, const sl_laws *l, int k) {
         sl_io_json_add_real(s, "flops", l->point[q->point].flops);
         sl_io_json_add_real(s, "extrapolation", q->factor);
         add_estimate(s, "predicted", q->predicted);
-        sl_io_json_add_real(s, "measured", q->measured);
-        sl_io_json_add_real(s, "error", q->error);
+        SL_JSON_FIELDS(s, q, measured, error);
         sl_io_json_close(s, '}');
     }
     sl_io_json_close(s, ']');

@@ -57,43 +57,25 @@ void sl_report_identity_table(sl_str *s, const sl_report_identity *id, const cha
 
 void sl_report_entropy_json(sl_str *s, const sl_entropy *e) {
     sl_io_json_open(s, "entropy", '{');
-    sl_io_json_add_real(s, "expressions", e->expressions);
-    sl_io_json_add_real(s, "error", e->error);
-    sl_io_json_add_int(s, "pairs", e->pairs);
-    sl_io_json_add_real(s, "draws", e->draws);
-    sl_io_json_add_real(s, "bases", e->bases);
+    SL_JSON_FIELDS(s, e, expressions, error, pairs, draws, bases);
     sl_io_json_close(s, '}');
 }
 
 void sl_report_pairs_stats_json(sl_str *s, const sl_pairs_stats *stats, const sl_entropy *entropy) {
     sl_io_json_open(s, "stats", '{');
-    sl_io_json_add_int(s, "pairs", stats->pairs);
-    sl_io_json_add_real(s, "success", stats->success);
+    SL_JSON_FIELDS(s, stats, pairs, success);
     sl_io_json_open(s, "first_attempts", '{');
     for (sl_pair_failure f = 0; f < SL_PAIR_FAILURE_COUNT; f++)
         sl_io_json_add_int(s, sl_pairs_failure_name(f), stats->attempts[f]);
     sl_io_json_close(s, '}');
-    sl_io_json_add_real(s, "attempts_mean", stats->attempts_mean);
-    sl_io_json_add_int(s, "next_base", stats->next_base);
-    sl_io_json_add_real(s, "tokens_mean", stats->tokens_mean);
-    sl_io_json_add_real(s, "tokens_median", stats->tokens_median);
-    sl_io_json_add_int(s, "tokens_min", stats->tokens_min);
-    sl_io_json_add_int(s, "tokens_max", stats->tokens_max);
-    sl_io_json_add_real(s, "base_tokens_mean", stats->base_tokens_mean);
-    sl_io_json_add_real(s, "dropped", stats->dropped);
-    sl_io_json_add_real(s, "constants_mean", stats->constants_mean);
-    sl_io_json_add_real(s, "exact_repeats", stats->exact_repeats);
-    sl_io_json_add_int(s, "trained", stats->trained);
-    sl_io_json_add_int(s, "shared", stats->shared);
+    SL_JSON_FIELDS(s, stats, attempts_mean, next_base, tokens_mean, tokens_median, tokens_min,
+                   tokens_max, base_tokens_mean, dropped, constants_mean, exact_repeats, trained,
+                   shared);
     sl_io_json_open(s, "checks", '[');
     for (int i = 0; i < stats->n_checks; i++) {
         const sl_pairs_check *c = &stats->check[i];
         sl_io_json_open(s, NULL, '{');
-        sl_io_json_add_text(s, "what", c->what);
-        sl_io_json_add_real(s, "measured", c->measured);
-        sl_io_json_add_real(s, "expected", c->expected);
-        sl_io_json_add_real(s, "p", c->p);
-        sl_io_json_add_text(s, "test", c->test);
+        SL_JSON_FIELDS(s, c, what, measured, expected, p, test);
         sl_io_json_add_bool(s, "good", sl_pairs_check_good(c));
         sl_io_json_close(s, '}');
     }

@@ -335,25 +335,6 @@ void sl_report__percent(sl_str *s, sl_estimate share) {
     sl_str_add_char(s, ')');
 }
 
-void sl_report__far(sl_str *s, const sl_report__view *v, double flops) {
-    if (!sl_report__is_far(v, flops)) return;
-    if (isinf(flops)) {
-        sl_str_add(s, "<span class=\"red\">never reached by this law</span>");
-        return;
-    }
-    sl_str_add(s, "<span class=\"red\">extrapolated to ");
-    sl_plot_number(s, flops / v->l->c_top, 2);
-    sl_str_add(s, " times the largest compute</span>");
-}
-
-void sl_report__compute(sl_str *s, const sl_report__view *v, sl_estimate flops) {
-    sl_report__estimate(s, flops, 2);
-    if (isfinite(flops.value)) sl_str_add(s, " FLOPs");
-    if (!sl_report__is_far(v, flops.value)) return;
-    sl_str_add(s, ", ");
-    sl_report__far(s, v, flops.value);
-}
-
 /* ---------------------------------------------------------------- tables -------------------- */
 
 void sl_report__table_open(sl_str *s, const char *class, const char *const *names, int n) {

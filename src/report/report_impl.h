@@ -96,12 +96,8 @@ void sl_report__like(sl_str *s, double v, double value, int digits);
 void sl_report__estimate(sl_str *s, sl_estimate e, int digits);
 /* The same of a share in percent. */
 void sl_report__percent(sl_str *s, sl_estimate share);
-/* Compute, with the red words if it is far beyond the runs. */
-void sl_report__compute(sl_str *s, const sl_report__view *v, sl_estimate flops);
 /* "1,234 runs". */
 void sl_report__count(sl_str *s, int64_t n, const char *one, const char *many);
-/* The red words, if it is so far: "extrapolated to 440 times the largest compute". */
-void sl_report__far(sl_str *s, const sl_report__view *v, double flops);
 
 /* Tables. A column's name that starts with '#' is one of numbers. class: "wide" beyond the text's
  * measure, "sort" by clicks, "dense" of many columns, "tall" with

@@ -30,12 +30,10 @@ static void add_run_json(sl_str *s, const sl_study *study, const sl_report_run *
     sl_io_json_add_real(s, "flops_done", r->flops * r->part);
     sl_io_json_add_real(s, "loss_valid", run->trained ? run->result.loss_valid : NAN);
     sl_io_json_add_real(s, "seconds", run->trained ? run->result.seconds : NAN);
-    sl_io_json_add_int(s, "attempts", run->attempts);
-    sl_io_json_add_text(s, "error", run->error);
+    SL_JSON_FIELDS(s, run, attempts, error);
     if (is_held(r)) {
         sl_io_json_open(s, "worker", '{');
-        sl_io_json_add_text(s, "host", r->holder.host);
-        sl_io_json_add_int(s, "pid", r->holder.pid);
+        SL_JSON_FIELDS(s, &r->holder, host, pid);
         sl_io_json_add_text(s, "progress", r->holder.text);
         sl_io_json_close(s, '}');
     }
@@ -47,16 +45,9 @@ void sl_report_status_json(sl_str *s, const sl_study *study, const sl_report_run
     sl_io_json_open(s, "runs", '[');
     for (int i = 0; i < n; i++) add_run_json(s, study, &runs[i]);
     sl_io_json_close(s, ']');
-    sl_io_json_add_int(s, "finished", t->finished);
-    sl_io_json_add_int(s, "failed", t->failed);
-    sl_io_json_add_int(s, "active", t->active);
-    sl_io_json_add_real(s, "flops", t->flops);
-    sl_io_json_add_real(s, "flops_done", t->flops_done);
-    sl_io_json_add_int(s, "evaluations", t->evaluations);
-    sl_io_json_add_int(s, "evaluated", t->evaluated);
+    SL_JSON_FIELDS(s, t, finished, failed, active, flops, flops_done, evaluations, evaluated);
     sl_io_json_add_real(s, "seconds_left", study->complete ? 0 : t->seconds_left);
-    sl_io_json_add_bool(s, "complete", study->complete);
-    sl_io_json_add_text(s, "notes", study->notes);
+    SL_JSON_FIELDS(s, study, complete, notes);
 }
 
 static void add_run(sl_str *s, const sl_report_run *r) {

@@ -48,9 +48,7 @@ double sl_report_peak_share(double rate, double peak) {
 
 void sl_report_model_json(sl_str *s, const sl_infer *m) {
     const sl_infer_info *i = sl_infer_about(m);
-    sl_io_json_add_text(s, "path", i->path);
-    sl_io_json_add_text(s, "hash", i->hash);
-    sl_io_json_add_int(s, "step", i->step);
+    SL_JSON_FIELDS(s, i, path, hash, step);
     sl_io_json_add_int(s, "parameters", i->model->count);
     sl_io_json_add_int(s, "inputs", i->variables);
     sl_io_json_add_int(s, "points", i->points);

@@ -11,14 +11,8 @@
 
 void sl_report_plan_json(sl_str *s, const sl_train_plan *p) {
     sl_io_json_open(s, "plan", '{');
-    sl_io_json_add_int(s, "steps", p->steps);
-    sl_io_json_add_real(s, "tokens_per_pair", p->tokens_per_pair);
-    sl_io_json_add_real(s, "ratio", p->ratio);
-    sl_io_json_add_real(s, "flops", p->flops);
-    sl_io_json_add_real(s, "flops_pair_paper", p->flops_pair_paper);
-    sl_io_json_add_real(s, "flops_pair", p->flops_pair);
-    sl_io_json_add_int(s, "lanes", p->lanes);
-    sl_io_json_add_int(s, "chunk", p->chunk);
+    SL_JSON_FIELDS(s, p, steps, tokens_per_pair, ratio, flops, flops_pair_paper, flops_pair, lanes,
+                   chunk);
     sl_io_json_open(s, "memory", '{');
     sl_io_json_add_int(s, "total", p->memory);
 #define X(field, name) sl_io_json_add_int(s, name, p->memory_##field);

@@ -7,16 +7,8 @@
 sl_status sl_study__content_write(char out[SL_STUDY__CLAIM_BYTES], const sl_study__content *c) {
     sl_str s = { 0 };
     sl_io_json_open(&s, NULL, '{');
-    sl_io_json_add_text(&s, "host", c->by.host);
-    sl_io_json_add_text(&s, "machine", c->by.machine);
-    sl_io_json_add_int(&s, "pid", c->by.pid);
-    sl_io_json_add_int(&s, "start", c->by.start);
-    sl_io_json_add_text(&s, "nonce", c->nonce);
-    sl_io_json_add_int(&s, "beat", c->beat);
-    sl_io_json_add_real(&s, "expiry", c->expiry);
-    sl_io_json_add_bool(&s, "released", c->released);
-    sl_io_json_add_real(&s, "done", c->done);
-    sl_io_json_add_real(&s, "total", c->total);
+    SL_JSON_FIELDS(&s, &c->by, host, machine, pid, start);
+    SL_JSON_FIELDS(&s, c, nonce, beat, expiry, released, done, total);
     const size_t before = s.len;
     sl_io_json_add_text(&s, "text", c->text);
     if (s.len + 2 > SL_STUDY__CLAIM_BYTES) { // a text of escapes: there is no room for it

@@ -397,8 +397,7 @@ void sl_study_train_options(sl_str *s, const sl_study_plan *plan, const sl_study
     SL_ASSERT(n >= 2 && train[n - 1] == '}'); // written by sl_study__options_merge
     sl_str_add_bytes(s, train, n - 1);
     sl_io_json_add_int(s, "batch", (int64_t)run->batch);
-    sl_io_json_add_real(s, "lr", run->lr);
-    sl_io_json_add_real(s, "ratio", run->ratio);
+    SL_JSON_FIELDS(s, run, lr, ratio);
     sl_io_json_add_int(s, "weights-seed", run->seed);
     sl_io_json_close(s, '}');
 }

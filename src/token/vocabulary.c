@@ -1,7 +1,6 @@
 /* The vocabulary: ids and their texts. */
 #include "token/token_impl.h"
 
-
 #define C(number, id, character, class, in_use) \
     [number] = { (const char[]){ character, '\0' }, 1, SL_CLASS_##class, in_use },
 #define W(number, id, word, class, in_use) \
@@ -86,24 +85,5 @@ void sl_token_vocabulary_hash(char out[33]) {
 
 /* ---------------------------------------------------------------- reasons ------------------- */
 
-static const char *const reason_names[] = {
-#define X(id, name, text) name,
-    SL_TOKEN_REASONS(X)
-#undef X
-};
-
-static const char *const reason_texts[] = {
-#define X(id, name, text) text,
-    SL_TOKEN_REASONS(X)
-#undef X
-};
-
-const char *sl_token_reason_name(sl_token_reason r) {
-    SL_ASSERT((unsigned)r < SL_TOKEN_REASON_COUNT);
-    return reason_names[r];
-}
-
-const char *sl_token_reason_text(sl_token_reason r) {
-    SL_ASSERT((unsigned)r < SL_TOKEN_REASON_COUNT);
-    return reason_texts[r];
-}
+SL_DEFINE_NAMES(sl_token_reason_name, sl_token_reason, SL_TOKEN_REASONS, SL_ROW_NAME)
+SL_DEFINE_NAMES(sl_token_reason_text, sl_token_reason, SL_TOKEN_REASONS, SL_ROW_TEXT)

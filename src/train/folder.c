@@ -222,8 +222,7 @@ static sl_status write_run(const sl_train__folder *f, const sl_train_config *c, 
     sl_io_json_add_text(&s, "revision", sl_ckpt_revision());
     sl_io_json_add_int(&s, "steps", steps);
     sl_io_json_add_text(&s, "universe", sl_universe_hash(sl_pairs_universe(c->pairs)));
-    sl_io_json_add_text(&s, "pairs", f->pairs);
-    sl_io_json_add_text(&s, "vocabulary", f->vocabulary);
+    SL_JSON_FIELDS(&s, f, pairs, vocabulary);
     sl_io_json_add_text(&s, "level", sl_nn_isa());
     sl_io_json_add_text(&s, "libraries", sl_nn_libraries());
     sl_io_json_close(&s, '}');

@@ -128,15 +128,13 @@ static sl_status log_step(run *r) {
     sl_str *s = &r->log.line;
     clock_on(r);
     sl_train__log_begin(&r->log, "step", r->step);
-    sl_io_json_add_real(s, "loss", t->loss);
-    sl_io_json_add_real(s, "loss_expression", t->loss_expression);
+    SL_JSON_FIELDS(s, t, loss, loss_expression);
     sl_io_json_add_real(s, "lr", r->latest.lr);
     sl_io_json_add_real(s, "grad_norm", t->line_grad_norm / steps);
     sl_io_json_add_real(s, "clipped", (double)t->line_clipped / steps);
     sl_io_json_add_int(s, "tokens", t->tokens);
     sl_io_json_add_real(s, "flops", flops_so_far(r));
-    sl_io_json_add_real(s, "seconds", t->seconds);
-    sl_io_json_add_real(s, "pairs_per_second", t->pairs_per_second);
+    SL_JSON_FIELDS(s, t, seconds, pairs_per_second);
     return sl_train__log_end(&r->log);
 }
 

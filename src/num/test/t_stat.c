@@ -192,6 +192,19 @@ static void wilson_inverts_the_score_test(void **state) {
     SL_CHECK(t, none.lo == 0 && none.hi == 1, "[%g, %g]", none.lo, none.hi);
 }
 
+static void bootstrap_summaries_count_only_values(void **state) {
+    sl_fixture *t = *state;
+    double half[6] = { NAN, 3, NAN, 1, 2, NAN }, few[5] = { NAN, 3, NAN, 1, NAN };
+    sl_boot b = sl_num_boot_summary(half, 6, 0.5);
+    SL_CHECK(t, b.valid == 3 && b.median == 2 && b.lo == 1.5 && b.hi == 2.5, "%d: %g %g %g",
+             b.valid, b.lo, b.median, b.hi);
+    b = sl_num_boot_summary(few, 5, 0.5);
+    SL_CHECK(t, b.valid == 2 && isnan(b.lo) && isnan(b.median) && isnan(b.hi), "%d: %g", b.valid,
+             b.lo);
+    b = sl_num_boot_summary(few, 0, 0.5);
+    SL_CHECK(t, b.valid == 0 && isnan(b.median), "nothing: %g", b.median);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(samples_agree_with_numpy),
@@ -204,6 +217,7 @@ int main(void) {
         SL_TEST(r2_has_no_unit),
         SL_TEST(wilson_agrees_with_scipy),
         SL_TEST(wilson_inverts_the_score_test),
+        SL_TEST(bootstrap_summaries_count_only_values),
     };
     return sl_test_main("num.stat", tests, SL_LEN(tests));
 }

@@ -172,8 +172,8 @@ static void script_has_the_options(void **state) {
         "\nmodule load openmpi\nset -u\n",
         "\n    margin=300\n",
         "\n#SBATCH --array=0-15\n",
-        "\nsrun --mpi=pmi2 --nodes=2 --ntasks-per-node=4 --cpus-per-task=\"$threads\" \\\n    "
-        "\"$program\" study worker "
+        ("\nsrun --mpi=pmi2 --nodes=2 --ntasks-per-node=4 --cpus-per-task=\"$threads\" \\\n    "
+         "\"$program\" study worker "),
     };
     for (int i = 0; i < SL_LEN(said); i++)
         SL_CHECK(w.t, strstr(full, said[i]), "no %s in\n%s", said[i], full);
