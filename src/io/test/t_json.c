@@ -94,6 +94,31 @@ static void written_text_equals_the_stored_one(void **state) {
     sl_str_clear(&s);
 }
 
+/* By their types: a whole number has no point, a real has one, no text is null. */
+static void fields_are_members_of_their_names(void **state) {
+    sl_fixture *t = *state;
+    const struct {
+        bool flag;
+        int small;
+        int64_t large;
+        double real, none;
+        const char *text, *missing;
+        char array[4];
+    } o = { true, -3, INT64_C(1) << 40, 2, NAN, "a", NULL, "b" };
+    sl_str s = { 0 };
+    sl_io_json_open(&s, NULL, '{');
+    SL_JSON_FIELDS(&s, &o, flag);
+    SL_JSON_FIELDS(&s, &o, small, large, real, none, text, missing, array, flag, small, large, real,
+                   none);
+    sl_io_json_close(&s, '}');
+    const char *want =
+        "{\"flag\":true,\"small\":-3,\"large\":1099511627776,\"real\":2.0,\"none\":null,"
+        "\"text\":\"a\",\"missing\":null,\"array\":\"b\",\"flag\":true,\"small\":-3,"
+        "\"large\":1099511627776,\"real\":2.0,\"none\":null}";
+    SL_CHECK(t, strcmp(sl_str_text(&s), want) == 0, "%s", sl_str_text(&s));
+    sl_str_clear(&s);
+}
+
 static void bytes_that_are_no_utf8_are_replaced(void **state) {
     sl_fixture *t = *state;
     static const struct {
@@ -300,6 +325,7 @@ int main(void) {
         SL_TEST(bad_text_is_refused_with_its_place),
         SL_TEST(deep_nesting_is_refused),
         SL_TEST(written_text_equals_the_stored_one),
+        SL_TEST(fields_are_members_of_their_names),
         SL_TEST(bytes_that_are_no_utf8_are_replaced),
         SL_TEST(what_is_written_reads_back),
         SL_TEST(a_tree_is_written_as_it_was_read),
