@@ -47,8 +47,7 @@ static sl_status add_frontier(sl_plot *p, const sl_report__view *v, int panel, i
 
 static sl_status draw_allocation(sl_plot **out, const sl_report__view *v, bool narrow) {
     static const char *const title[] = { "parameters N*", "tokens D*", "tokens per parameter" };
-    SL_TRY(sl_plot_new(out, narrow ? SL_REPORT__WIDTH_NARROW : SL_REPORT__WIDTH_PANELS,
-                       narrow ? 860 : 350));
+    SL_TRY(sl_report__plot_new(out, narrow, SL_REPORT__WIDTH_PANELS, 350, 860));
     for (int what = 0; what < PANELS; what++) {
         const int panel = sl_plot_panel(*out, &(sl_panel){ .title = title[what],
                                                            .x_label = "training compute (FLOPs)",
@@ -74,44 +73,29 @@ static void caption_allocation(sl_str *s, const sl_report__view *v) {
 }
 
 static void data_allocation(sl_str *s, const sl_report__view *v) {
-    static const char *const names[] = {
-        "size",  "#FLOPs",     "#parameters", "#tokens", "#tokens per parameter",
-        "#loss", "#N* by law", "#D* by law"
-    };
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "", "size", "#FLOPs", "#parameters", "#tokens", "#tokens per parameter",
+                     "#loss", "#N* by law", "#D* by law");
     for (int i = 0; i < v->l->n_frontier; i++) {
         const sl_laws_point *q = &v->l->point[v->l->frontier[i]];
-        sl_report__row(s, NULL);
-        sl_report__cell_text(s, q->size >= 0 ? v->l->size[q->size].name : "");
-        sl_report__cell_number(s, q->flops, 4);
-        sl_report__cell_number(s, q->params, 6);
-        sl_report__cell_number(s, q->tokens, 4);
-        sl_report__cell_number(s, q->tokens / q->params, 4);
-        sl_report__cell_number(s, q->loss, 5);
-        sl_report__cell_number(s, sl_laws_at(&v->l->params, q->flops).value, 3);
-        sl_report__cell_number(s, sl_laws_at(&v->l->tokens, q->flops).value, 3);
-        sl_report__row_end(s);
+        SL_REPORT__ROW(s, NULL, SL_CELL_TEXT(q->size >= 0 ? v->l->size[q->size].name : ""),
+                       SL_CELL_NUMBER(q->flops, 4), SL_CELL_NUMBER(q->params, 6),
+                       SL_CELL_NUMBER(q->tokens, 4), SL_CELL_NUMBER(q->tokens / q->params, 4),
+                       SL_CELL_NUMBER(q->loss, 5),
+                       SL_CELL_NUMBER(sl_laws_at(&v->l->params, q->flops).value, 3),
+                       SL_CELL_NUMBER(sl_laws_at(&v->l->tokens, q->flops).value, 3));
     }
     sl_report__table_close(s);
 }
 
-const sl_report__figure sl_report__fig_allocation = {
-    "allocation",
-    "Optimal parameters, tokens and their ratio against training compute",
-    true,
-    is_allocation,
-    draw_allocation,
-    caption_allocation,
-    data_allocation,
-};
+SL_REPORT__FIGURE(allocation, "allocation",
+                  "Optimal parameters, tokens and their ratio against training compute", true);
 
 /* ---------------------------------------------------------------- iso-FLOP ------------------ */
 
 static bool is_isoflop(const sl_report__view *v) { return v->l->n_isoflop > 0; }
 
 static sl_status draw_isoflop(sl_plot **out, const sl_report__view *v, bool narrow) {
-    SL_TRY(
-        sl_plot_new(out, narrow ? SL_REPORT__WIDTH_NARROW : SL_REPORT__WIDTH, narrow ? 400 : 430));
+    SL_TRY(sl_report__plot_new(out, narrow, SL_REPORT__WIDTH, 430, 400));
     sl_plot *p = *out;
     const int n = v->l->n_isoflop;
     const int panel = sl_plot_panel(p, &(sl_panel){ .x_label = "parameters N",
@@ -160,27 +144,17 @@ static void caption_isoflop(sl_str *s, const sl_report__view *v) {
 }
 
 static void data_isoflop(sl_str *s, const sl_report__view *v) {
-    static const char *const names[] = { "#FLOPs",       "#runs",       "#sizes", "#N* by parabola",
-                                         "#N* by Akima", "#loss at N*", "outside" };
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "", "#FLOPs", "#runs", "#sizes", "#N* by parabola", "#N* by Akima",
+                     "#loss at N*", "outside");
     for (int i = 0; i < v->l->n_isoflop; i++) {
         const sl_laws_isoflop *iso = &v->l->isoflop[i];
-        sl_report__row(s, NULL);
-        sl_report__cell_number(s, iso->flops, 3);
-        sl_report__cell_number(s, iso->n_point, 4);
-        sl_report__cell_number(s, iso->n_size, 4);
-        sl_report__cell_estimate(s, iso->params, 3);
-        sl_report__cell_number(s, iso->akima_params, 3);
-        sl_report__cell_estimate(s, iso->loss, 4);
-        sl_report__cell_text(s, iso->on_edge ? "yes" : "");
-        sl_report__row_end(s);
+        SL_REPORT__ROW(s, NULL, SL_CELL_NUMBER(iso->flops, 3), SL_CELL_NUMBER(iso->n_point, 4),
+                       SL_CELL_NUMBER(iso->n_size, 4), SL_CELL_ESTIMATE(iso->params, 3),
+                       SL_CELL_NUMBER(iso->akima_params, 3), SL_CELL_ESTIMATE(iso->loss, 4),
+                       SL_CELL_TEXT(iso->on_edge ? "yes" : ""));
     }
     sl_report__table_close(s);
 }
 
-const sl_report__figure sl_report__fig_isoflop = {
-    "isoflop",    "Loss against the number of parameters at equal compute",
-    false,        is_isoflop,
-    draw_isoflop, caption_isoflop,
-    data_isoflop,
-};
+SL_REPORT__FIGURE(isoflop, "isoflop", "Loss against the number of parameters at equal compute",
+                  false);

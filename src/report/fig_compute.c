@@ -48,12 +48,8 @@ static sl_status add_law(sl_plot *p, const sl_report__view *v, sl_laws_metric m,
     // first what the runs cover, then what they do not
     for (int beyond = 0; beyond < 2; beyond++) {
         sl_report__grid(x, GRID, beyond ? top : least, beyond ? SL_LAWS_FAR * top : top);
-        for (int i = 0; i < GRID; i++) {
-            const sl_estimate e = sl_report__law_at(law, m, x[i]);
-            y[i] = e.value;
-            low[i] = e.low;
-            high[i] = e.high;
-        }
+        for (int i = 0; i < GRID; i++)
+            sl_report__put(&a, i, x[i], sl_report__law_at(law, m, x[i]), 1);
         sl_plot_band(p, panel, x, low, high, GRID,
                      &(sl_style){ .colour = 1,
                                   .faint = beyond,
@@ -87,10 +83,7 @@ static sl_status add_efforts(sl_plot *p, const sl_report__view *v, sl_laws_metri
         for (int k = 0; k < b->n_efforts; k++) {
             const sl_report_effort *e = &b->efforts[k];
             if (!(e->flops > 0 && e->solved.value > 0)) continue;
-            a.x[n] = e->flops;
-            a.y[n] = 100 * e->solved.value;
-            a.low[n] = 100 * e->solved.low;
-            a.high[n++] = 100 * e->solved.high;
+            sl_report__put(&a, n++, e->flops, e->solved, 100);
         }
         if (n == 0) continue;
         const int colour = 2 + 2 * (i % 3);
@@ -194,8 +187,7 @@ static sl_status draw(sl_plot **out, const sl_report__view *v, sl_laws_metric m,
     static const char *const axis[] = { [SL_LAWS_LOSS] = "validation loss",
                                         [SL_LAWS_SOLVED] = "solved (%)",
                                         [SL_LAWS_R2] = "R² > 0.99 (%)" };
-    SL_TRY(
-        sl_plot_new(out, narrow ? SL_REPORT__WIDTH_NARROW : SL_REPORT__WIDTH, narrow ? 420 : 470));
+    SL_TRY(sl_report__plot_new(out, narrow, SL_REPORT__WIDTH, 470, 420));
     sl_plot *p = *out;
     const int panel = sl_plot_panel(p, &(sl_panel){ .x_label = "training compute (FLOPs)",
                                                     .y_label = axis[m],
@@ -259,38 +251,30 @@ static void data(sl_str *s, const sl_report__view *v, sl_laws_metric m) {
     static const char *const name[] = {
         [SL_LAWS_LOSS] = "#loss", [SL_LAWS_SOLVED] = "#solved (%)", [SL_LAWS_R2] = "#R² > 0.99 (%)"
     };
-    const char *const names[] = { "size",  "#parameters", "#FLOPs",  name[m],   "#low",
-                                  "#high", "#seeds",      "#by law", "frontier" };
-    const int columns = SL_LEN(names);
-    sl_report__table_open(s, "", names, columns);
+    SL_REPORT__TABLE(s, "", "size", "#parameters", "#FLOPs", name[m], "#low", "#high", "#seeds",
+                     "#by law", "frontier");
     for (int i = 0; i < v->l->n_point; i++) {
         const sl_laws_point *q = &v->l->point[i];
         const sl_interval w = sl_report__interval(v, q, m);
-        sl_report__row(s, NULL);
-        sl_report__cell_text(s, q->size >= 0 ? v->l->size[q->size].name : "");
-        sl_report__cell_number(s, q->params, 6);
-        sl_report__cell_number(s, q->flops, 4);
-        sl_report__cell_number(s, sl_report__metric_at(q, m), 5);
-        sl_report__cell_number(s, w.lo, 4);
-        sl_report__cell_number(s, w.hi, 4);
-        sl_report__cell_number(s, q->n, 4);
-        sl_report__cell_number(s, sl_report__law_at(law_of(v, m), m, q->flops).value, 4);
-        sl_report__cell_text(s, v->frontier[i] ? "yes" : "");
-        sl_report__row_end(s);
+        SL_REPORT__ROW(s, NULL, SL_CELL_TEXT(q->size >= 0 ? v->l->size[q->size].name : ""),
+                       SL_CELL_NUMBER(q->params, 6), SL_CELL_NUMBER(q->flops, 4),
+                       SL_CELL_NUMBER(sl_report__metric_at(q, m), 5), SL_CELL_NUMBER(w.lo, 4),
+                       SL_CELL_NUMBER(w.hi, 4), SL_CELL_NUMBER(q->n, 4),
+                       SL_CELL_NUMBER(sl_report__law_at(law_of(v, m), m, q->flops).value, 4),
+                       SL_CELL_TEXT(v->frontier[i] ? "yes" : ""));
     }
     sl_report__table_close(s);
 }
 
 /* One figure a metric. */
-#define FIGURE(id, metric, text)                                                                \
-    static bool is_##id(const sl_report__view *v) { return has_metric(v, metric); }             \
-    static sl_status draw_##id(sl_plot **out, const sl_report__view *v, bool narrow) {          \
-        return draw(out, v, metric, narrow);                                                    \
-    }                                                                                           \
-    static void caption_##id(sl_str *s, const sl_report__view *v) { caption(s, v, metric); }    \
-    static void data_##id(sl_str *s, const sl_report__view *v) { data(s, v, metric); }          \
-    const sl_report__figure sl_report__fig_##id = { #id,       text,         false,    is_##id, \
-                                                    draw_##id, caption_##id, data_##id };
+#define FIGURE(id, metric, text)                                                             \
+    static bool is_##id(const sl_report__view *v) { return has_metric(v, metric); }          \
+    static sl_status draw_##id(sl_plot **out, const sl_report__view *v, bool narrow) {       \
+        return draw(out, v, metric, narrow);                                                 \
+    }                                                                                        \
+    static void caption_##id(sl_str *s, const sl_report__view *v) { caption(s, v, metric); } \
+    static void data_##id(sl_str *s, const sl_report__view *v) { data(s, v, metric); }       \
+    SL_REPORT__FIGURE(id, #id, text, false);
 
 FIGURE(solved, SL_LAWS_SOLVED, "Solved rate against training compute")
 FIGURE(r2, SL_LAWS_R2, "R² rate against training compute")

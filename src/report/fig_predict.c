@@ -63,10 +63,7 @@ static sl_status add_predictions(sl_plot *p, const sl_report__view *v, sl_laws_m
             for (int i = 0; i < n; i++) {
                 const sl_laws_prediction *q = &v->l->prediction[i];
                 if (!is_predicted(q, m) || (int)q->form != form || q->split != split) continue;
-                x[k] = scale * q->measured;
-                y[k] = scale * q->predicted.value;
-                low[k] = scale * q->predicted.low;
-                high[k++] = scale * q->predicted.high;
+                sl_report__put(&a, k++, scale * q->measured, q->predicted, scale);
             }
             if (!k) continue;
             sl_plot_bars(
@@ -120,28 +117,19 @@ static void caption_predict(sl_str *s, const sl_report__view *v) {
 }
 
 static void data_predict(sl_str *s, const sl_report__view *v) {
-    static const char *const names[] = { "left out", "of",        "form",       "#FLOPs",
-                                         "#beyond",  "#measured", "#predicted", "#error (%)" };
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "", "left out", "of", "form", "#FLOPs", "#beyond", "#measured",
+                     "#predicted", "#error (%)");
     for (int i = 0; i < v->l->n_prediction; i++) {
         const sl_laws_prediction *q = &v->l->prediction[i];
-        sl_report__row(s, NULL);
-        sl_report__cell_text(s, v->l->split[q->split].name);
-        sl_report__cell_text(s, sl_laws_metric_name(q->metric));
-        sl_report__cell_text(s, sl_laws_form_name(q->form));
-        sl_report__cell_number(s, v->l->point[q->point].flops, 3);
-        sl_report__cell_number(s, q->factor, 3);
-        sl_report__cell_number(s, q->measured, 4);
-        sl_report__cell_estimate(s, q->predicted, 4);
-        sl_report__cell_number(s, 100 * q->error, 2);
-        sl_report__row_end(s);
+        SL_REPORT__ROW(s, NULL, SL_CELL_TEXT(v->l->split[q->split].name),
+                       SL_CELL_TEXT(sl_laws_metric_name(q->metric)),
+                       SL_CELL_TEXT(sl_laws_form_name(q->form)),
+                       SL_CELL_NUMBER(v->l->point[q->point].flops, 3), SL_CELL_NUMBER(q->factor, 3),
+                       SL_CELL_NUMBER(q->measured, 4), SL_CELL_ESTIMATE(q->predicted, 4),
+                       SL_CELL_NUMBER(100 * q->error, 2));
     }
     sl_report__table_close(s);
 }
 
-const sl_report__figure sl_report__fig_predict = {
-    "leave-out",  "Predicted against measured for runs that were left out",
-    true,         is_predict,
-    draw_predict, caption_predict,
-    data_predict,
-};
+SL_REPORT__FIGURE(predict, "leave-out", "Predicted against measured for runs that were left out",
+                  true);

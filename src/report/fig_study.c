@@ -14,8 +14,7 @@ static bool is_curves(const sl_report__view *v) {
 }
 
 static sl_status draw_curves(sl_plot **out, const sl_report__view *v, bool narrow) {
-    SL_TRY(
-        sl_plot_new(out, narrow ? SL_REPORT__WIDTH_NARROW : SL_REPORT__WIDTH, narrow ? 400 : 450));
+    SL_TRY(sl_report__plot_new(out, narrow, SL_REPORT__WIDTH, 450, 400));
     bool flops = true;
     for (int i = 0; i < v->in->n_curves; i++) flops = flops && v->in->curves[i].flops;
     const int panel =
@@ -44,28 +43,22 @@ static void caption_curves(sl_str *s, const sl_report__view *v) {
 }
 
 static void data_curves(sl_str *s, const sl_report__view *v) {
-    static const char *const names[] = { "run",    "#parameters", "#points",   "#steps",
-                                         "#FLOPs", "#first loss", "#last loss" };
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "", "run", "#parameters", "#points", "#steps", "#FLOPs", "#first loss",
+                     "#last loss");
     for (int i = 0; i < v->in->n_curves; i++) {
         const sl_report_curve *c = &v->in->curves[i];
         const int64_t last = c->n - 1;
-        sl_report__row(s, NULL);
-        sl_report__cell_text(s, c->run);
-        sl_report__cell_number(s, c->params, 6);
-        sl_report__cell_number(s, (double)c->n, 6);
-        sl_report__cell_number(s, c->n && c->step ? c->step[last] : NAN, 6);
-        sl_report__cell_number(s, c->n && c->flops ? c->flops[last] : NAN, 3);
-        sl_report__cell_number(s, c->n ? c->loss[0] : NAN, 4);
-        sl_report__cell_number(s, c->n ? c->loss[last] : NAN, 4);
-        sl_report__row_end(s);
+        SL_REPORT__ROW(s, NULL, SL_CELL_TEXT(c->run), SL_CELL_NUMBER(c->params, 6),
+                       SL_CELL_NUMBER((double)c->n, 6),
+                       SL_CELL_NUMBER(c->n && c->step ? c->step[last] : NAN, 6),
+                       SL_CELL_NUMBER(c->n && c->flops ? c->flops[last] : NAN, 3),
+                       SL_CELL_NUMBER(c->n ? c->loss[0] : NAN, 4),
+                       SL_CELL_NUMBER(c->n ? c->loss[last] : NAN, 4));
     }
     sl_report__table_close(s);
 }
 
-const sl_report__figure sl_report__fig_curves = {
-    "curves", "Loss during training", false, is_curves, draw_curves, caption_curves, data_curves,
-};
+SL_REPORT__FIGURE(curves, "curves", "Loss during training", false);
 
 /* ---------------------------------------------------------------- other problems ------------ */
 
@@ -85,8 +78,7 @@ static sl_status draw_others(sl_plot **out, const sl_report__view *v, bool narro
                                          "public formulas" };
     static const sl_mark mark[] = { SL_MARK_DOT, SL_MARK_SQUARE, SL_MARK_TRIANGLE };
     static const int colour[] = { 0, 2, 1 };
-    SL_TRY(
-        sl_plot_new(out, narrow ? SL_REPORT__WIDTH_NARROW : SL_REPORT__WIDTH, narrow ? 400 : 430));
+    SL_TRY(sl_report__plot_new(out, narrow, SL_REPORT__WIDTH, 430, 400));
     const int n = v->in->n_others;
     sl_report__series a;
     SL_TRY(sl_report__series_new(&a, v, n));
@@ -99,10 +91,7 @@ static sl_status draw_others(sl_plot **out, const sl_report__view *v, bool narro
         for (int i = 0; i < n; i++) {
             const sl_estimate e = other_of(&v->in->others[i], which);
             if (!isfinite(e.value)) continue;
-            x[k] = v->in->others[i].flops;
-            y[k] = 100 * e.value;
-            low[k] = 100 * e.low;
-            high[k++] = 100 * e.high;
+            sl_report__put(&a, k++, v->in->others[i].flops, e, 100);
         }
         if (!k) continue;
         sl_plot_bars(*out, panel, x, low, high, k,
@@ -123,31 +112,19 @@ static void caption_others(sl_str *s, const sl_report__view *v) {
 }
 
 static void data_others(sl_str *s, const sl_report__view *v) {
-    static const char *const names[] = { "run",
-                                         "#parameters",
-                                         "#FLOPs",
-                                         "#test problems",
-                                         "#withheld expressions",
-                                         "#public formulas" };
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "", "run", "#parameters", "#FLOPs", "#test problems",
+                     "#withheld expressions", "#public formulas");
     for (int i = 0; i < v->in->n_others; i++) {
         const sl_report_other *o = &v->in->others[i];
-        sl_report__row(s, NULL);
-        sl_report__cell_text(s, o->run);
-        sl_report__cell_number(s, o->params, 6);
-        sl_report__cell_number(s, o->flops, 3);
-        for (int which = 0; which < 3; which++) sl_report__cell_percent(s, other_of(o, which));
-        sl_report__row_end(s);
+        SL_REPORT__ROW(s, NULL, SL_CELL_TEXT(o->run), SL_CELL_NUMBER(o->params, 6),
+                       SL_CELL_NUMBER(o->flops, 3), SL_CELL_PERCENT(o->test),
+                       SL_CELL_PERCENT(o->withheld), SL_CELL_PERCENT(o->formulas));
     }
     sl_report__table_close(s);
 }
 
-const sl_report__figure sl_report__fig_others = {
-    "others",    "Solved rate on withheld expressions and public formulas",
-    false,       is_others,
-    draw_others, caption_others,
-    data_others,
-};
+SL_REPORT__FIGURE(others, "others", "Solved rate on withheld expressions and public formulas",
+                  false);
 
 /* ---------------------------------------------------------------- problems ------------------ */
 

@@ -137,33 +137,25 @@ static void caption_sweep(sl_str *s, const sl_report__view *v) {
 }
 
 static void data_sweep(sl_str *s, const sl_report__view *v) {
-    static const char *const names[] = { "size",  "#batch size", "#learning rate",
-                                         "#loss", "minimum",     "edge" };
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "", "size", "#batch size", "#learning rate", "#loss", "minimum", "edge");
     for (int i = 0; i < v->l->n_curve; i++) {
         const sl_laws_curve *c = &v->l->curve[i];
         for (int k = 0; k <= c->n; k++) {
             const bool star = k == c->n;
             if (star && c->n < 2) continue;
-            sl_report__row(s, NULL);
-            sl_report__cell_text(s, c->size >= 0 ? v->l->size[c->size].name : "");
-            sl_report__cell_number(s, c->batch, 6);
-            sl_report__cell_number(s, star ? c->best_rate : c->rate[k], 4);
-            sl_report__cell_number(s, star ? c->best_loss : c->loss[k], 5);
-            sl_report__cell_text(s, star ? "interpolated" : "");
-            sl_report__cell_text(s, star && c->on_edge ? "yes" : "");
-            sl_report__row_end(s);
+            SL_REPORT__ROW(s, NULL, SL_CELL_TEXT(c->size >= 0 ? v->l->size[c->size].name : ""),
+                           SL_CELL_NUMBER(c->batch, 6),
+                           SL_CELL_NUMBER(star ? c->best_rate : c->rate[k], 4),
+                           SL_CELL_NUMBER(star ? c->best_loss : c->loss[k], 5),
+                           SL_CELL_TEXT(star ? "interpolated" : ""),
+                           SL_CELL_TEXT(star && c->on_edge ? "yes" : ""));
         }
     }
     sl_report__table_close(s);
 }
 
-const sl_report__figure sl_report__fig_sweep = {
-    "sweep",    "Loss against learning rate for each batch size and model size",
-    true,       is_sweep,
-    draw_sweep, caption_sweep,
-    data_sweep,
-};
+SL_REPORT__FIGURE(sweep, "sweep", "Loss against learning rate for each batch size and model size",
+                  true);
 
 /* ---------------------------------------------------------------- optima -------------------- */
 
@@ -191,10 +183,7 @@ static sl_status add_optima(sl_plot *p, const sl_report__view *v, int panel, boo
             const sl_laws_optimum *o = &v->l->optimum[i];
             if ((rate ? o->rate_on_edge : o->batch_on_edge) != (edge == 1)) continue;
             const sl_estimate e = estimate_of(o, rate);
-            x[k] = o->params;
-            y[k] = e.value;
-            low[k] = e.low;
-            high[k++] = e.high;
+            sl_report__put(&a, k++, o->params, e, 1);
         }
         if (!k) continue;
         sl_plot_bars(p, panel, x, low, high, k, &(sl_style){ .faint = true });
@@ -207,8 +196,7 @@ static sl_status add_optima(sl_plot *p, const sl_report__view *v, int panel, boo
 }
 
 static sl_status draw_optima(sl_plot **out, const sl_report__view *v, bool narrow) {
-    SL_TRY(sl_plot_new(out, narrow ? SL_REPORT__WIDTH_NARROW : SL_REPORT__WIDTH_PANELS,
-                       narrow ? 620 : 360));
+    SL_TRY(sl_report__plot_new(out, narrow, SL_REPORT__WIDTH_PANELS, 360, 620));
     for (int rate = 0; rate < 2; rate++) {
         const int panel = sl_plot_panel(
             *out, &(sl_panel){ .title = rate ? "learning rate" : "batch size",
@@ -255,28 +243,19 @@ static void caption_optima(sl_str *s, const sl_report__view *v) {
 }
 
 static void data_optima(sl_str *s, const sl_report__view *v) {
-    static const char *const names[] = { "size",           "#parameters", "#batch size",
-                                         "#learning rate", "#loss",       "edge" };
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "", "size", "#parameters", "#batch size", "#learning rate", "#loss",
+                     "edge");
     for (int i = 0; i < v->l->n_optimum; i++) {
         const sl_laws_optimum *o = &v->l->optimum[i];
-        sl_report__row(s, NULL);
-        sl_report__cell_text(s, o->size >= 0 ? v->l->size[o->size].name : "");
-        sl_report__cell_number(s, o->params, 6);
-        sl_report__cell_estimate(s, o->batch, 3);
-        sl_report__cell_estimate(s, o->rate, 3);
-        sl_report__cell_number(s, o->loss, 5);
-        sl_report__cell_text(s, o->batch_on_edge  ? o->rate_on_edge ? "both" : "batch size"
-                                : o->rate_on_edge ? "learning rate"
-                                                  : "");
-        sl_report__row_end(s);
+        SL_REPORT__ROW(s, NULL, SL_CELL_TEXT(o->size >= 0 ? v->l->size[o->size].name : ""),
+                       SL_CELL_NUMBER(o->params, 6), SL_CELL_ESTIMATE(o->batch, 3),
+                       SL_CELL_ESTIMATE(o->rate, 3), SL_CELL_NUMBER(o->loss, 5),
+                       SL_CELL_TEXT(o->batch_on_edge  ? o->rate_on_edge ? "both" : "batch size"
+                                    : o->rate_on_edge ? "learning rate"
+                                                      : ""));
     }
     sl_report__table_close(s);
 }
 
-const sl_report__figure sl_report__fig_optima = {
-    "optima",    "Optimal batch size and learning rate against the number of parameters",
-    true,        is_optima,
-    draw_optima, caption_optima,
-    data_optima,
-};
+SL_REPORT__FIGURE(optima, "optima",
+                  "Optimal batch size and learning rate against the number of parameters", true);

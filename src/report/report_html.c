@@ -351,21 +351,6 @@ void sl_report__table_open(sl_str *s, const char *class, const char *const *name
 
 void sl_report__table_close(sl_str *s) { sl_str_add(s, "</tbody>\n</table></div>\n"); }
 
-void sl_report__row(sl_str *s, const char *class) {
-    if (class)
-        sl_str_addf(s, "<tr class=\"%s\">", class);
-    else
-        sl_str_add(s, "<tr>");
-}
-
-void sl_report__row_end(sl_str *s) { sl_str_add(s, "</tr>\n"); }
-
-void sl_report__cell_text(sl_str *s, const char *text) {
-    sl_str_add(s, "<td>");
-    sl_plot_escape(s, text ? text : "–");
-    sl_str_add(s, "</td>");
-}
-
 /* Opens the cell of a number that sorts by v; last if it is not known. */
 static void open_number(sl_str *s, double v) {
     char digits[SL_REAL_TEXT_MAX] = "";
@@ -376,26 +361,40 @@ static void open_number(sl_str *s, double v) {
     sl_str_addf(s, "<td class=\"n\" data-v=\"%s\">", digits);
 }
 
-void sl_report__cell_number(sl_str *s, double v, int digits) {
-    open_number(s, v);
-    sl_plot_number(s, v, digits);
+/* In seconds, minutes or hours. */
+static void add_time(sl_str *s, double seconds) {
+    const bool hours = seconds >= 7200, minutes = seconds >= 120;
+    sl_plot_number(s, hours ? seconds / 3600 : minutes ? seconds / 60 : seconds, 3);
+    if (isfinite(seconds)) sl_str_add(s, hours ? " h" : minutes ? " min" : " s");
+}
+
+static void add_cell(sl_str *s, const sl_report__cell *c) {
+    const double v = c->e.value;
+    if (c->kind >= SL_CELL_IS_NUMBER)
+        open_number(s, v);
+    else
+        sl_str_add(s, c->kind == SL_CELL_IS_WORDS ? "<td class=\"text\">" : "<td>");
+    switch (c->kind) {
+    case SL_CELL_IS_TEXT: sl_plot_escape(s, c->text ? c->text : "–"); break;
+    case SL_CELL_IS_WORDS: sl_plot_escape(s, c->text ? c->text : ""); break;
+    case SL_CELL_IS_HTML: sl_str_add(s, c->text); break;
+    case SL_CELL_IS_BLANK:
+        if (isfinite(v)) sl_plot_number(s, v, 3);
+        break;
+    case SL_CELL_IS_NUMBER: sl_plot_number(s, v, c->digits); break;
+    case SL_CELL_IS_FIXED: add_fixed(s, v, c->digits); break;
+    case SL_CELL_IS_ESTIMATE: sl_report__estimate(s, c->e, c->digits); break;
+    case SL_CELL_IS_PERCENT: sl_report__percent(s, c->e); break;
+    case SL_CELL_IS_TIME: add_time(s, v); break;
+    }
     sl_str_add(s, "</td>");
 }
 
-void sl_report__cell_fixed(sl_str *s, double v, int decimals) {
-    open_number(s, v);
-    add_fixed(s, v, decimals);
-    sl_str_add(s, "</td>");
-}
-
-void sl_report__cell_estimate(sl_str *s, sl_estimate e, int digits) {
-    open_number(s, e.value);
-    sl_report__estimate(s, e, digits);
-    sl_str_add(s, "</td>");
-}
-
-void sl_report__cell_percent(sl_str *s, sl_estimate share) {
-    open_number(s, share.value);
-    sl_report__percent(s, share);
-    sl_str_add(s, "</td>");
+void sl_report__row(sl_str *s, const char *class, const sl_report__cell *cells, int n) {
+    if (class)
+        sl_str_addf(s, "<tr class=\"%s\">", class);
+    else
+        sl_str_add(s, "<tr>");
+    for (int i = 0; i < n; i++) add_cell(s, &cells[i]);
+    sl_str_add(s, "</tr>\n");
 }

@@ -43,6 +43,9 @@ typedef struct sl_report__series {
 SL_NODISCARD sl_status sl_report__series_new(sl_report__series *out, const sl_report__view *v,
                                              int n);
 
+/* Point i of the series := x and an estimate, scaled. */
+void sl_report__put(sl_report__series *a, int i, double x, sl_estimate e, double scale);
+
 /* A metric as it is drawn: a share is in percent. */
 double sl_report__metric_of(const sl_laws_run *run, sl_laws_metric m);
 double sl_report__metric_at(const sl_laws_point *p, sl_laws_metric m);
@@ -63,6 +66,10 @@ bool sl_report__is_far(const sl_report__view *v, double flops);
 /* Width of figures in pixels: on a page, with several panels, on a telephone. */
 enum { SL_REPORT__WIDTH = 720, SL_REPORT__WIDTH_PANELS = 840, SL_REPORT__WIDTH_NARROW = 360 };
 
+/* A plot of that width, or narrow, as high as that. */
+SL_NODISCARD sl_status sl_report__plot_new(sl_plot **out, bool narrow, int width, int height,
+                                           int height_narrow);
+
 /* A figure. `draw` makes it for a page or, narrow, for a telephone; `caption` says what it shows,
  * as HTML; `data` writes the table behind it. A figure that is not there draws nothing. */
 typedef struct sl_report__figure {
@@ -73,6 +80,10 @@ typedef struct sl_report__figure {
     void (*caption)(sl_str *s, const sl_report__view *v);
     void (*data)(sl_str *s, const sl_report__view *v);
 } sl_report__figure;
+
+#define SL_REPORT__FIGURE(what, id, name, panels)                \
+    const sl_report__figure sl_report__fig_##what = {            \
+        id, name, panels, is_##what, draw_##what, caption_##what, data_##what }
 
 extern const sl_report__figure sl_report__fig_solved, sl_report__fig_r2, sl_report__fig_loss,
     sl_report__fig_predict, sl_report__fig_sweep, sl_report__fig_optima, sl_report__fig_allocation,
@@ -104,13 +115,33 @@ void sl_report__count(sl_str *s, int64_t n, const char *one, const char *many);
  * a scroll bar; "" behind a figure. */
 void sl_report__table_open(sl_str *s, const char *class, const char *const *names, int n);
 void sl_report__table_close(sl_str *s);
-void sl_report__row(sl_str *s, const char *class); // NULL: none
-void sl_report__row_end(sl_str *s);
-void sl_report__cell_text(sl_str *s, const char *text);
-void sl_report__cell_number(sl_str *s, double v, int digits);
-void sl_report__cell_fixed(sl_str *s, double v, int decimals);
-void sl_report__cell_estimate(sl_str *s, sl_estimate e, int digits);
-void sl_report__cell_percent(sl_str *s, sl_estimate share); // sorted by its value
+#define SL_REPORT__TABLE(s, class, ...)                                                           \
+    sl_report__table_open(s, class, (const char *const[]){ __VA_ARGS__ },                         \
+                          SL_LEN(((const char *const[]){ __VA_ARGS__ })))
+
+/* A cell. Numbers have so many significant digits and sort by their value. */
+typedef struct sl_report__cell {
+    enum { SL_CELL_IS_TEXT, SL_CELL_IS_WORDS, SL_CELL_IS_HTML, SL_CELL_IS_BLANK, SL_CELL_IS_NUMBER,
+           SL_CELL_IS_FIXED, SL_CELL_IS_ESTIMATE, SL_CELL_IS_PERCENT, SL_CELL_IS_TIME } kind;
+    const char *text;
+    sl_estimate e;
+    int digits;
+} sl_report__cell;
+#define SL_CELL_OF(...) ((sl_report__cell){ .kind = SL_CELL_IS_##__VA_ARGS__ })
+#define SL_CELL_TEXT(t) SL_CELL_OF(TEXT, .text = (t)) // a dash for NULL
+#define SL_CELL_WORDS(t) SL_CELL_OF(WORDS, .text = (t)) // may break into lines
+#define SL_CELL_HTML(t) SL_CELL_OF(HTML, .text = (t))
+#define SL_CELL_BLANK(v) SL_CELL_OF(BLANK, .e.value = (v)) // nothing if it is not finite
+#define SL_CELL_NUMBER(v, n) SL_CELL_OF(NUMBER, .e.value = (v), .digits = (n))
+#define SL_CELL_FIXED(v, n) SL_CELL_OF(FIXED, .e.value = (v), .digits = (n)) // decimals
+#define SL_CELL_ESTIMATE(x, n) SL_CELL_OF(ESTIMATE, .e = (x), .digits = (n))
+#define SL_CELL_PERCENT(x) SL_CELL_OF(PERCENT, .e = (x)) // of a share
+#define SL_CELL_TIME(v) SL_CELL_OF(TIME, .e.value = (v)) // seconds
+
+void sl_report__row(sl_str *s, const char *class, const sl_report__cell *cells, int n);
+#define SL_REPORT__ROW(s, class, ...)                                                             \
+    sl_report__row(s, class, (const sl_report__cell[]){ __VA_ARGS__ },                            \
+                   SL_LEN(((const sl_report__cell[]){ __VA_ARGS__ })))
 
 /* ---------------------------------------------------------------- parts --------------------- */
 

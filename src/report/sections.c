@@ -47,49 +47,38 @@ static const char *const form_text[] = { [SL_LAWS_POWER] = "power law",
 
 static void law_row(sl_str *s, const sl_report__view *v, sl_laws_metric m, sl_laws_form f) {
     const sl_law *law = &v->l->law[m][f];
+    const sl_estimate none = { NAN, NAN, NAN };
     if (!law->known) return;
-    sl_report__row(s, NULL);
-    sl_report__cell_text(s, quantity[m]);
-    sl_report__cell_text(s, form_text[f]);
-    sl_report__cell_estimate(s, law->exponent, 3);
-    sl_report__cell_estimate(s, law->coefficient, 2);
-    sl_report__cell_estimate(s, f == SL_LAWS_FLOOR ? law->floor : (sl_estimate){ NAN, NAN, NAN },
-                             2);
-    sl_report__cell_number(s, law->r2, 4);
-    sl_report__cell_number(s, law->n, 4);
-    sl_report__row_end(s);
+    SL_REPORT__ROW(s, NULL, SL_CELL_TEXT(quantity[m]), SL_CELL_TEXT(form_text[f]),
+                   SL_CELL_ESTIMATE(law->exponent, 3), SL_CELL_ESTIMATE(law->coefficient, 2),
+                   SL_CELL_ESTIMATE(f == SL_LAWS_FLOOR ? law->floor : none, 2),
+                   SL_CELL_NUMBER(law->r2, 4), SL_CELL_NUMBER(law->n, 4));
 }
 
 static void target_row(sl_str *s, const sl_report__view *v, sl_laws_form f) {
     const sl_estimate c = v->l->target_flops[f];
     if (isnan(c.value)) return;
-    sl_report__row(s, NULL);
-    sl_report__cell_text(s, form_text[f]);
-    sl_report__cell_estimate(s, c, 2);
-    sl_report__cell_number(s, c.value / v->l->c_top, 2);
-    sl_str_addf(s, "<td>%s</td>",
-                isinf(c.value)                  ? "<span class=\"red\">never by this law</span>"
-                : sl_report__is_far(v, c.value) ? "<span class=\"red\">far extrapolation</span>"
-                : c.value > v->l->c_top         ? "extrapolated"
-                                                : "within the runs");
-    sl_report__row_end(s);
+    const char *how = isinf(c.value) ? "<span class=\"red\">never by this law</span>"
+                      : sl_report__is_far(v, c.value)
+                          ? "<span class=\"red\">far extrapolation</span>"
+                      : c.value > v->l->c_top ? "extrapolated"
+                                              : "within the runs";
+    SL_REPORT__ROW(s, NULL, SL_CELL_TEXT(form_text[f]), SL_CELL_ESTIMATE(c, 2),
+                   SL_CELL_NUMBER(c.value / v->l->c_top, 2), SL_CELL_HTML(how));
 }
 
 static void add_target(sl_str *s, const sl_report__view *v) {
     bool any = false;
     for (int f = 0; f < SL_LAWS_FORM_COUNT; f++) any = any || !isnan(v->l->target_flops[f].value);
     if (!any) return;
-    static const char *const names[] = { "form", "#FLOPs", "#times the largest", "" };
     sl_str_addf(s, "<h3 id=\"target\">Compute for %.3g %% solved</h3>\n",
                 100 * v->l->options.target);
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "", "form", "#FLOPs", "#times the largest", "");
     for (int f = 0; f < SL_LAWS_FORM_COUNT; f++) target_row(s, v, (sl_laws_form)f);
     sl_report__table_close(s);
 }
 
 static sl_status add_laws(sl_str *s, sl_report__view *v) {
-    static const char *const names[] = { "of",     "form", "#exponent", "#coefficient",
-                                         "#floor", "#R²",  "#points" };
     sl_str_add(s,
                "<p>Every law has the form <i>y</i> = <i>c</i> <i>C</i><sup>−<i>b</i></sup>, with "
                "a floor added where the row says so. Intervals are at ");
@@ -98,7 +87,8 @@ static sl_status add_laws(sl_str *s, sl_report__view *v) {
     sl_report__count(s, v->l->options.draws, "bootstrap draw", "bootstrap draws");
     sl_str_add(s, " that resample configurations, then their seeds, before the frontier is "
                   "selected. R² is that of the fit of logarithms.</p>\n");
-    sl_report__table_open(s, "wide sort", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "wide sort", "of", "form", "#exponent", "#coefficient", "#floor", "#R²",
+                     "#points");
     for (int m = 0; m < SL_LAWS_METRIC_COUNT; m++)
         for (int f = 0; f < SL_LAWS_FORM_COUNT; f++)
             law_row(s, v, (sl_laws_metric)m, (sl_laws_form)f);
@@ -118,36 +108,32 @@ static void score_rows(sl_str *s, const sl_report__view *v, bool all) {
     for (int i = 0; i < v->l->n_score; i++) {
         const sl_laws_score *q = &v->l->score[i];
         if ((q->split < 0) != all) continue;
-        sl_report__row(s, q->best ? "best" : NULL);
-        sl_report__cell_text(s, quantity[q->metric]);
-        if (!all) sl_report__cell_text(s, v->l->split[q->split].name);
-        sl_report__cell_text(s, form_text[q->form]);
-        sl_report__cell_number(s, q->n, 4);
-        sl_report__cell_number(s, 100 * (sl_exp(q->rms) - 1), 2);
-        sl_report__cell_number(s, 100 * q->inside, 3);
-        sl_report__cell_text(s, q->best ? "best" : "");
-        sl_report__row_end(s);
+        sl_report__cell cell[7] = { SL_CELL_TEXT(quantity[q->metric]) };
+        int n = 1;
+        if (!all) cell[n++] = SL_CELL_TEXT(v->l->split[q->split].name);
+        cell[n++] = SL_CELL_TEXT(form_text[q->form]);
+        cell[n++] = SL_CELL_NUMBER(q->n, 4);
+        cell[n++] = SL_CELL_NUMBER(100 * (sl_exp(q->rms) - 1), 2);
+        cell[n++] = SL_CELL_NUMBER(100 * q->inside, 3);
+        cell[n++] = SL_CELL_TEXT(q->best ? "best" : "");
+        sl_report__row(s, q->best ? "best" : NULL, cell, n);
     }
 }
 
 static sl_status add_predict(sl_str *s, sl_report__view *v) {
-    static const char *const names[] = { "of",      "left out",        "form",
-                                         "#values", "#error, rms (%)", "#inside the interval (%)",
-                                         "" };
-    static const char *const all[] = {
-        "of", "form", "#values", "#error, rms (%)", "#inside the interval (%)", ""
-    };
     paragraph(s, "The largest runs are left out, each form is fitted to the rest, and what it "
                  "predicts is held against what was measured. A law that fits is not yet one that "
                  "predicts. Errors are those of the loss, or of one minus the share.");
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_predict));
     if (!v->l->n_score) return SL_OK;
-    sl_report__table_open(s, "sort", all, SL_LEN(all));
+    SL_REPORT__TABLE(s, "sort", "of", "form", "#values", "#error, rms (%)",
+                     "#inside the interval (%)", "");
     score_rows(s, v, true);
     sl_report__table_close(s);
     if (v->l->n_split < 2) return SL_OK;
     sl_str_add(s, "<details><summary>By what was left out</summary>\n");
-    sl_report__table_open(s, "sort", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "sort", "of", "left out", "form", "#values", "#error, rms (%)",
+                     "#inside the interval (%)", "");
     score_rows(s, v, false);
     sl_report__table_close(s);
     sl_str_add(s, "</details>\n");
@@ -178,11 +164,9 @@ static bool is_allocation(const sl_report__view *v) {
 /* One constant of the surface, by both fits. */
 static void surface_row(sl_str *s, const char *name, const sl_estimate *e,
                         const sl_estimate *huber) {
-    sl_report__row(s, NULL);
-    sl_report__cell_text(s, name);
-    sl_report__cell_estimate(s, *e, 3);
-    if (huber) sl_report__cell_estimate(s, *huber, 3);
-    sl_report__row_end(s);
+    const sl_report__cell cell[] = { SL_CELL_TEXT(name), SL_CELL_ESTIMATE(*e, 3),
+                                     SL_CELL_ESTIMATE(huber ? *huber : *e, 3) };
+    sl_report__row(s, NULL, cell, huber ? 3 : 2);
 }
 
 static void add_constants(sl_str *s, const sl_laws_surface *f, const sl_laws_surface *huber) {

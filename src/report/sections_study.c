@@ -19,16 +19,8 @@ sl_status sl_report__add_training(sl_str *s, sl_report__view *v) {
 
 bool sl_report__is_baselines(const sl_report__view *v) { return v->in->n_baselines > 0; }
 
-static void cell_number(sl_str *s, double x) {
-    sl_str_add(s, "<td>");
-    if (isfinite(x)) sl_plot_number(s, x, 3);
-    sl_str_add(s, "</td>");
-}
-
 /* What the search has solved by when. */
 static void add_efforts(sl_str *s, const sl_report_baseline *b) {
-    static const char *const names[] = { "#CPU-seconds a problem", "#FLOPs-equivalent", "#solved",
-                                         "#wrong" };
     if (b->n_efforts == 0) return;
     sl_str_add(s, "<p>");
     sl_plot_escape(s, b->name);
@@ -36,32 +28,22 @@ static void add_efforts(sl_str *s, const sl_report_baseline *b) {
                " by what is spent on one problem. The FLOPs-equivalent is CPU-seconds times the "
                "rate at which one thread of this machine multiplies matrices, measured with this "
                "report. Wrong: said to hold exactly, and false at fresh points.</p>\n");
-    sl_report__table_open(s, "sort", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "sort", "#CPU-seconds a problem", "#FLOPs-equivalent", "#solved", "#wrong");
     for (int i = 0; i < b->n_efforts; i++) {
-        sl_report__row(s, NULL);
-        cell_number(s, b->efforts[i].seconds);
-        cell_number(s, b->efforts[i].flops);
-        sl_report__cell_percent(s, b->efforts[i].solved);
-        cell_number(s, b->efforts[i].wrong);
-        sl_report__row_end(s);
+        SL_REPORT__ROW(s, NULL, SL_CELL_BLANK(b->efforts[i].seconds),
+                       SL_CELL_BLANK(b->efforts[i].flops), SL_CELL_PERCENT(b->efforts[i].solved),
+                       SL_CELL_BLANK(b->efforts[i].wrong));
     }
     sl_report__table_close(s);
 }
 
 sl_status sl_report__add_baselines(sl_str *s, sl_report__view *v) {
-    static const char *const names[] = { "baseline", "#solved", "#R² > 0.99", "how" };
     sl_str_add(s, "<p>What the same test problems yield without a trained model.</p>\n");
-    sl_report__table_open(s, "sort", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "sort", "baseline", "#solved", "#R² > 0.99", "how");
     for (int i = 0; i < v->in->n_baselines; i++) {
         const sl_report_baseline *b = &v->in->baselines[i];
-        sl_report__row(s, NULL);
-        sl_report__cell_text(s, b->name);
-        sl_report__cell_percent(s, b->solved);
-        sl_report__cell_percent(s, b->r2);
-        sl_str_add(s, "<td class=\"text\">");
-        sl_plot_escape(s, b->note ? b->note : "");
-        sl_str_add(s, "</td>");
-        sl_report__row_end(s);
+        SL_REPORT__ROW(s, NULL, SL_CELL_TEXT(b->name), SL_CELL_PERCENT(b->solved),
+                       SL_CELL_PERCENT(b->r2), SL_CELL_WORDS(b->note));
     }
     sl_report__table_close(s);
     for (int i = 0; i < v->in->n_baselines; i++) add_efforts(s, &v->in->baselines[i]);
@@ -103,11 +85,11 @@ static void add_data(sl_str *s, const sl_report_problem *p) {
     sl_str_add(s, "<details><summary>Data</summary>\n");
     sl_report__table_open(s, "", names, inputs + 1 + (p->predicted != NULL));
     for (int64_t i = 0; i < p->data.rows; i++) {
-        sl_report__row(s, NULL);
-        for (int k = 0; k < inputs; k++) sl_report__cell_number(s, p->data.x[k][i], 4);
-        sl_report__cell_number(s, p->data.y[i], 4);
-        if (p->predicted) sl_report__cell_number(s, p->predicted[i], 4);
-        sl_report__row_end(s);
+        sl_report__cell cell[INPUTS + 2];
+        for (int k = 0; k < inputs; k++) cell[k] = SL_CELL_NUMBER(p->data.x[k][i], 4);
+        cell[inputs] = SL_CELL_NUMBER(p->data.y[i], 4);
+        if (p->predicted) cell[inputs + 1] = SL_CELL_NUMBER(p->predicted[i], 4);
+        sl_report__row(s, NULL, cell, inputs + 1 + (p->predicted != NULL));
     }
     sl_report__table_close(s);
     sl_str_add(s, "</details>\n");
@@ -158,35 +140,19 @@ sl_status sl_report__add_problems(sl_str *s, sl_report__view *v) {
 
 bool sl_report__is_cost(const sl_report__view *v) { return v->in->n_costs > 0; }
 
-/* Seconds, minutes or hours. */
-static void cell_time(sl_str *s, double seconds) {
-    char digits[SL_REAL_TEXT_MAX] = "";
-    if (isfinite(seconds)) sl_real_text(digits, seconds);
-    sl_str_addf(s, "<td class=\"n\" data-v=\"%s\">", digits);
-    const bool hours = seconds >= 7200, minutes = seconds >= 120;
-    sl_plot_number(s, hours ? seconds / 3600 : minutes ? seconds / 60 : seconds, 3);
-    if (isfinite(seconds)) sl_str_add(s, hours ? " h" : minutes ? " min" : " s");
-    sl_str_add(s, "</td>");
-}
-
 /* rate: of one phase; that of all would mix what computes with what does not. */
 static void cost_row(sl_str *s, const sl_report_cost *c, bool rate) {
-    sl_report__row(s, NULL);
-    sl_report__cell_text(s, c->phase);
-    sl_report__cell_number(s, (double)c->runs, 6);
-    cell_time(s, c->seconds);
-    cell_time(s, c->cpu_seconds);
-    sl_report__cell_number(s, c->flops, 3);
-    sl_report__cell_number(s, rate && c->executed > 0 ? c->executed / c->seconds / 1e9 : NAN, 3);
-    sl_report__cell_number(s, c->share, 2);
-    sl_report__row_end(s);
+    SL_REPORT__ROW(
+        s, NULL, SL_CELL_TEXT(c->phase), SL_CELL_NUMBER((double)c->runs, 6),
+        SL_CELL_TIME(c->seconds), SL_CELL_TIME(c->cpu_seconds), SL_CELL_NUMBER(c->flops, 3),
+        SL_CELL_NUMBER(rate && c->executed > 0 ? c->executed / c->seconds / 1e9 : NAN, 3),
+        SL_CELL_NUMBER(c->share, 2));
 }
 
 sl_status sl_report__add_cost(sl_str *s, sl_report__view *v) {
-    static const char *const names[] = { "phase",  "#runs",    "#time of runs",  "#CPU time",
-                                         "#FLOPs", "#GFLOP/s", "#share of sgemm" };
     sl_report_cost sum = { .phase = "all", .share = NAN };
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "", "phase", "#runs", "#time of runs", "#CPU time", "#FLOPs", "#GFLOP/s",
+                     "#share of sgemm");
     for (int i = 0; i < v->in->n_costs; i++) {
         const sl_report_cost *c = &v->in->costs[i];
         cost_row(s, c, true);
@@ -218,8 +184,6 @@ static bool same_origin(const sl_report_origin *a, const sl_report_origin *b) {
 }
 
 sl_status sl_report__add_origins(sl_str *s, sl_report__view *v) {
-    static const char *const names[] = { "CPU",     "instruction set", "libraries",
-                                         "version", "#runs",           "which" };
     const sl_report_origin *o = v->in->origins;
     const int n = v->in->n_origins;
     bool mixed = false;
@@ -229,30 +193,25 @@ sl_status sl_report__add_origins(sl_str *s, sl_report__view *v) {
             s, "<p class=\"note bad\"><span class=\"red\">These runs are mixed:</span> they "
                "come from different CPUs, instruction sets, libraries or versions of the program. "
                "Results of the same run may differ in rounding between them.</p>\n");
-    sl_report__table_open(s, "wide", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "wide", "CPU", "instruction set", "libraries", "version", "#runs", "which");
     for (int i = 0; i < n; i++) {
         int first = 0, runs = 0;
         while (!same_origin(o + first, o + i)) first++;
         if (first < i) continue; // has its row
-        sl_report__row(s, NULL);
-        sl_report__cell_text(s, o[i].cpu);
-        sl_report__cell_text(s, o[i].isa);
-        sl_str_add(s, "<td class=\"text\">");
-        sl_plot_escape(s, o[i].libraries ? o[i].libraries : "");
-        sl_str_add(s, "</td>");
-        sl_report__cell_text(s, o[i].version);
         for (int k = i; k < n; k++) runs += same_origin(o + i, o + k);
-        sl_report__cell_number(s, runs, 6);
-        sl_str_add(s, n == runs ? "<td>" : "<td class=\"text\">");
         const bool most = 2 * runs > n;
-        if (most) sl_str_add(s, runs == n ? "all" : "all others");
-        for (int k = i, told = 0; !most && k < n; k++) {
+        sl_str which = { 0 };
+        if (most) sl_str_add(&which, "all others");
+        for (int k = i; !most && k < n; k++) {
             if (!same_origin(o + i, o + k)) continue;
-            sl_str_add(s, told++ ? ", " : "");
-            sl_plot_escape(s, o[k].run ? o[k].run : "");
+            sl_str_addf(&which, "%s%s", which.len ? ", " : "", o[k].run ? o[k].run : "");
         }
-        sl_str_add(s, "</td>");
-        sl_report__row_end(s);
+        SL_REPORT__ROW(s, NULL, SL_CELL_TEXT(o[i].cpu), SL_CELL_TEXT(o[i].isa),
+                       SL_CELL_WORDS(o[i].libraries), SL_CELL_TEXT(o[i].version),
+                       SL_CELL_NUMBER(runs, 6),
+                       runs == n ? SL_CELL_TEXT("all") : SL_CELL_WORDS(sl_str_text(&which)));
+        s->failed = s->failed || which.failed;
+        sl_str_clear(&which);
     }
     sl_report__table_close(s);
     return SL_OK;
@@ -263,21 +222,14 @@ sl_status sl_report__add_origins(sl_str *s, sl_report__view *v) {
 bool sl_report__is_failures(const sl_report__view *v) { return v->in->n_failures > 0; }
 
 sl_status sl_report__add_failures(sl_str *s, sl_report__view *v) {
-    static const char *const names[] = { "run", "state", "#tries", "error" };
     sl_str_add(
         s, "<p>Runs without a result take no part in any law. Of one that is not evaluated, the "
            "loss does.</p>\n");
-    sl_report__table_open(s, "", names, SL_LEN(names));
+    SL_REPORT__TABLE(s, "", "run", "state", "#tries", "error");
     for (int i = 0; i < v->in->n_failures; i++) {
         const sl_report_failure *f = &v->in->failures[i];
-        sl_report__row(s, NULL);
-        sl_report__cell_text(s, f->run);
-        sl_report__cell_text(s, f->state);
-        sl_report__cell_number(s, f->tries, 4);
-        sl_str_add(s, "<td class=\"text\">");
-        sl_plot_escape(s, f->error ? f->error : "");
-        sl_str_add(s, "</td>");
-        sl_report__row_end(s);
+        SL_REPORT__ROW(s, NULL, SL_CELL_TEXT(f->run), SL_CELL_TEXT(f->state),
+                       SL_CELL_NUMBER(f->tries, 4), SL_CELL_WORDS(f->error));
     }
     sl_report__table_close(s);
     return SL_OK;
@@ -365,22 +317,22 @@ static int decimals_of(const sl_laws_table *t, sl_laws_column c, int digits) {
 static void run_row(sl_str *s, const sl_report__view *v, int i, const int *decimals) {
     const sl_laws_run *r = &v->t->run[i];
     const bool frontier = v->point[i] >= 0 && v->frontier[v->point[i]];
-    sl_report__row(s, frontier ? "best" : NULL);
+    sl_report__cell cell[SL_LEN(text_column) + SL_LEN(number_column) + 1];
+    int n = 0;
     for (int k = 0; k < SL_LEN(text_column); k++)
         if (has_text(v->t, text_column[k].column))
-            sl_report__cell_text(s, text_of(r, text_column[k].column));
+            cell[n++] = SL_CELL_TEXT(text_of(r, text_column[k].column));
     for (int k = 0; k < SL_LEN(number_column); k++) {
         if (!has_number(v->t, number_column[k].column)) continue;
         const double y = number_of(r, number_column[k].column) * number_column[k].scale;
-        if (number_column[k].digits == 0)
-            sl_report__cell_fixed(s, y, 1);
-        else if (number_column[k].even && decimals[k] >= 0)
-            sl_report__cell_fixed(s, y, decimals[k]);
-        else
-            sl_report__cell_number(s, y, number_column[k].digits);
+        const int fixed = number_column[k].digits == 0 ? 1
+                          : number_column[k].even      ? decimals[k]
+                                                       : -1;
+        cell[n++] =
+            fixed >= 0 ? SL_CELL_FIXED(y, fixed) : SL_CELL_NUMBER(y, number_column[k].digits);
     }
-    sl_report__cell_text(s, frontier ? "yes" : "");
-    sl_report__row_end(s);
+    cell[n++] = SL_CELL_TEXT(frontier ? "yes" : "");
+    sl_report__row(s, frontier ? "best" : NULL, cell, n);
 }
 
 sl_status sl_report__add_runs(sl_str *s, sl_report__view *v) {

@@ -4,6 +4,12 @@
 
 #include "report/report_impl.h"
 
+sl_status sl_report__plot_new(sl_plot **out, bool narrow, int width, int height,
+                              int height_narrow) {
+    return sl_plot_new(out, narrow ? SL_REPORT__WIDTH_NARROW : width,
+                       narrow ? height_narrow : height);
+}
+
 sl_status sl_report__series_new(sl_report__series *out, const sl_report__view *v, int n) {
     const size_t room = (size_t)n + 1; // of none too
     double *w = sl_arena_alloc(v->arena, 4 * room * sizeof *w);
@@ -14,6 +20,13 @@ sl_status sl_report__series_new(sl_report__series *out, const sl_report__view *v
     out->low = w + 2 * room;
     out->high = w + 3 * room;
     return SL_OK;
+}
+
+void sl_report__put(sl_report__series *a, int i, double x, sl_estimate e, double scale) {
+    a->x[i] = x;
+    a->y[i] = scale * e.value;
+    a->low[i] = scale * e.low;
+    a->high[i] = scale * e.high;
 }
 
 void sl_report__grid(double *x, int n, double a, double b) {
@@ -33,12 +46,7 @@ sl_status sl_report__add_law(sl_plot *p, const sl_report__view *v, int panel, co
     SL_TRY(sl_report__series_new(&a, v, GRID));
     double *x = a.x, *y = a.y, *low = a.low, *high = a.high;
     sl_report__grid(x, GRID, law->x_min, law->x_max);
-    for (int i = 0; i < GRID; i++) {
-        const sl_estimate e = sl_laws_at(law, x[i]);
-        y[i] = e.value;
-        low[i] = e.low;
-        high[i] = e.high;
-    }
+    for (int i = 0; i < GRID; i++) sl_report__put(&a, i, x[i], sl_laws_at(law, x[i]), 1);
     sl_plot_band(p, panel, x, low, high, GRID,
                  &(sl_style){ .colour = 1, .aside = true, .label = "95 % of the law" });
     sl_plot_line(p, panel, x, y, GRID, &(sl_style){ .colour = 1, .label = label });
