@@ -190,59 +190,26 @@ symlaw_status symlaw_discovery_formula(symlaw_formula **out, const symlaw_discov
     SL_API__PUBLIC(formula_of(out, f, i));
 }
 
-double symlaw_discovery_r2(const symlaw_discovery *f, int64_t i) {
-    const sl_candidate *c = candidate(f, i);
-    return c ? c->r2 : NAN;
-}
-
-double symlaw_discovery_rmse(const symlaw_discovery *f, int64_t i) {
-    const sl_candidate *c = candidate(f, i);
-    return c ? c->rms : NAN;
-}
-
-double symlaw_discovery_bits(const symlaw_discovery *f, int64_t i) {
-    const sl_candidate *c = candidate(f, i);
-    return c ? c->bits.total : NAN;
-}
-
-double symlaw_discovery_evidence(const symlaw_discovery *f, int64_t i) {
-    const sl_candidate *c = candidate(f, i);
-    return c ? c->evidence : NAN;
-}
-
-int symlaw_discovery_size(const symlaw_discovery *f, int64_t i) {
-    const sl_candidate *c = candidate(f, i);
-    return c ? c->size : 0;
-}
+/* A public function: a candidate's value, or what stands for none. */
+#define FIGURE(type, function, value, none)               \
+    type function(const symlaw_discovery *f, int64_t i) { \
+        const sl_candidate *c = candidate(f, i);          \
+        return c ? (value) : (none);                      \
+    }
+FIGURE(double, symlaw_discovery_r2, c->r2, NAN)
+FIGURE(double, symlaw_discovery_rmse, c->rms, NAN)
+FIGURE(double, symlaw_discovery_bits, c->bits.total, NAN)
+FIGURE(double, symlaw_discovery_evidence, c->evidence, NAN)
+FIGURE(int, symlaw_discovery_size, c->size, 0)
+FIGURE(const char *, symlaw_discovery_source, sl_discover_source_name(c->source), NULL)
+FIGURE(double, symlaw_discovery_holdout_r2, c->r2_holdout, NAN)
+FIGURE(double, symlaw_discovery_log_prob, c->log_prob, NAN)
+FIGURE(const char *, symlaw_discovery_status, sl_discover_candidate_state_name(c->state), NULL)
+FIGURE(int, symlaw_discovery_constants, c->params, 0)
 
 int symlaw_discovery_on_front(const symlaw_discovery *f, int64_t i) {
     const sl_candidate *c = candidate(f, i);
     return c && c->front;
-}
-
-const char *symlaw_discovery_source(const symlaw_discovery *f, int64_t i) {
-    const sl_candidate *c = candidate(f, i);
-    return c ? sl_discover_source_name(c->source) : NULL;
-}
-
-double symlaw_discovery_holdout_r2(const symlaw_discovery *f, int64_t i) {
-    const sl_candidate *c = candidate(f, i);
-    return c ? c->r2_holdout : NAN;
-}
-
-double symlaw_discovery_log_prob(const symlaw_discovery *f, int64_t i) {
-    const sl_candidate *c = candidate(f, i);
-    return c ? c->log_prob : NAN;
-}
-
-const char *symlaw_discovery_status(const symlaw_discovery *f, int64_t i) {
-    const sl_candidate *c = candidate(f, i);
-    return c ? sl_discover_candidate_state_name(c->state) : NULL;
-}
-
-int symlaw_discovery_constants(const symlaw_discovery *f, int64_t i) {
-    const sl_candidate *c = candidate(f, i);
-    return c ? c->params : 0;
 }
 
 double symlaw_discovery_constant(const symlaw_discovery *f, int64_t i, int k, double *error) {

@@ -89,6 +89,10 @@ typedef struct sl_discover__pool {
 } sl_discover__pool;
 
 #define SL_DISCOVER__NO_BITS { NAN, NAN, NAN, NAN, NAN, 0 }
+/* Members of a candidate whose figures are not known yet. */
+#define SL_DISCOVER__NO_FIGURES                                                        \
+    .r2 = NAN, .r2_proposed = NAN, .r2_holdout = NAN, .rms = NAN, .evidence = NAN,     \
+    .bits = SL_DISCOVER__NO_BITS
 
 /* Room for so many more. Candidates may move. */
 SL_NODISCARD sl_status sl_discover__reserve(sl_discover__pool *p, int64_t more);

@@ -116,12 +116,7 @@ static sl_status read_some(int64_t begin, int64_t end, int worker, void *payload
                                .tokens = s->tokens,
                                .n_tokens = s->n,
                                .log_prob = s->log_prob,
-                               .r2 = NAN,
-                               .r2_proposed = NAN,
-                               .r2_holdout = NAN,
-                               .rms = NAN,
-                               .bits = SL_DISCOVER__NO_BITS,
-                               .evidence = NAN };
+                               SL_DISCOVER__NO_FIGURES };
         SL_TRY(read_sample(w, &r->p->scratch[worker], s, &r->p->rows));
     }
     return SL_OK;
@@ -265,12 +260,7 @@ static sl_status add_baseline(sl_discover__pool *p, const sl_node *e, const doub
                           .expr = e,
                           .params = n,
                           .value = value,
-                          .r2 = NAN,
-                          .r2_proposed = NAN,
-                          .r2_holdout = NAN,
-                          .rms = NAN,
-                          .bits = SL_DISCOVER__NO_BITS,
-                          .evidence = NAN };
+                          SL_DISCOVER__NO_FIGURES };
     if (!e) return sl_fail_memory(1, sizeof *e, "candidates");
     SL_TRY(sl_discover__reserve(p, 1));
     SL_TRY(set_errors(&w.c, p->arena));
