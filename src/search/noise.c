@@ -274,7 +274,7 @@ static sl_status offer(state *s, const sl_search__noise_outcome *o, int level) {
             st = sl_search__offer_noisy(&kept, s->parts.j, e, value, params, "noise", level);
     }
     sl_arena_clear(&arena);
-    return st;
+    return sl_search__skip_overflow(st);
 }
 
 /* One step of a fit is enough to select candidates. Those are fitted to the end. */

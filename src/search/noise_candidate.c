@@ -96,7 +96,13 @@ static sl_status fill_columns(int64_t begin, int64_t end, int worker, void *payl
         c->signs = w->sign_block + k * p->rows;
         sl_arena_rewind(&arena, 0);
         bool known = sl_search_store_value(probe, &c->rate, p->store, term);
-        SL_GO(sl_search_store_expr(&e, &arena, p->store, term));
+        st = sl_search_store_expr(&e, &arena, p->store, term);
+        c->real = false;
+        if (st == SL_EOVERFLOW) { // no candidate has it
+            st = SL_OK;
+            continue;
+        }
+        SL_GO(st);
         // the logarithm directly: the exponential may overflow
         bool exponential = c->rate && e->op == SL_OP_EXP;
         if (exponential) e = e + 1;

@@ -239,5 +239,5 @@ sl_status sl_search__offer(bool *kept, sl_search__job *j, const sl_node *e, cons
     memcpy(copy, value, (size_t)params * sizeof *copy);
     sl_status st = weigh(kept, j, a, e, copy, params, method, level);
     if (!*kept) sl_arena_rewind(a, mark);
-    return st;
+    return sl_search__skip_overflow(st);
 }

@@ -70,8 +70,12 @@ static sl_status add_term(small *s, const sl_store *store, sl_store_term t) {
     term *to = &s->term[s->terms];
     const size_t mark = sl_arena_mark(&s->arena);
     const sl_search__job *j = s->job;
-    SL_TRY(sl_search_store_expr(&to->expr, &s->arena, store, t));
-    SL_TRY(sl_expr_tidy(&to->expr, &s->arena, to->expr));
+    sl_status st = sl_search_store_expr(&to->expr, &s->arena, store, t);
+    if (st == SL_OK) st = sl_expr_tidy(&to->expr, &s->arena, to->expr);
+    if (st != SL_OK) {
+        sl_arena_rewind(&s->arena, mark);
+        return sl_search__skip_overflow(st);
+    }
     to->nodes = sl_expr_nodes(to->expr);
     const bool fits = to->nodes <= SL_MIN(j->o->max_size, SIZES) && !is_known(s, to->expr);
     if (fits) SL_TRY(sl_expr_eval(to->value, &s->arena, to->expr, j->rows.x, s->rows, NULL));

@@ -354,5 +354,5 @@ sl_status sl_search__spans_verify(sl_spans *s, const sl_search__spans_hit *hit) 
     size_t mark = sl_arena_mark(&s->arena);
     sl_status st = fit_and_offer(s, &s->arena, hit);
     sl_arena_rewind(&s->arena, mark);
-    return st;
+    return sl_search__skip_overflow(st);
 }

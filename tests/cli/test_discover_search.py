@@ -36,6 +36,12 @@ def kinetic(folder, n=30, **more):
 
 # ---------------------------------------------------------------- the examples
 
+def test_terms_with_huge_numbers_do_not_end_the_search():
+    """sqrt(sqrt(2^64)...) among the terms of a small formula was an error of its own."""
+    done = run("discover", str(EXAMPLES / "pendulum.csv"), "--ops", "sqrt", "--max-size", "6", "--quiet", *ALONE)
+    assert done.code == 0 and done.lines[0] == LAWS["pendulum"], done
+
+
 def test_several_tables_are_worked_on_one_after_the_other():
     """Each example's headline is its law, without a model: as after `make`."""
     files = [str(EXAMPLES / f"{name}.csv") for name in LAWS]
