@@ -134,7 +134,7 @@ if(python_any)
              ${CMAKE_C_COMPILER} $<TARGET_FILE:symlaw_shared> ${static_library})
     set_tests_properties(abi PROPERTIES LABELS tree COST 20000 ENVIRONMENT "NM=${CMAKE_NM}")
     add_test(NAME names COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/names/names.py --self-test
-             $<TARGET_OBJECTS:symlaw_objects> COMMAND_EXPAND_LISTS)
+             ${CMAKE_SOURCE_DIR}/src $<TARGET_OBJECTS:symlaw_objects> COMMAND_EXPAND_LISTS)
     set_tests_properties(names PROPERTIES LABELS tree COST 20000 ENVIRONMENT "NM=${CMAKE_NM}")
     add_test(NAME locale.calls COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/locale/calls.py
              --self-test ${CMAKE_C_COMPILER} $<TARGET_OBJECTS:symlaw_objects>

@@ -34,8 +34,8 @@
 
 /* ---------------------------------------------------------------- errors -------------------- */
 
-/* Every way a call can fail: the numbers of symlaw.h, which src/api holds against these. Negative, so
- * that the minimum of several answers is the worst of them.                  id  number  text */
+/* Every way a call can fail: the numbers of symlaw.h, which src/api holds against these. Negative,
+ * so that the minimum of several answers is the worst of them.               id  number  text */
 #define SL_STATUS_LIST(X)                                \
     X(OK,        0, "ok")                                \
     X(EINVAL,   -1, "invalid argument")                  \
@@ -214,8 +214,8 @@ const char *sl_option_default_text(char text[SL_OPTION_TEXT_MAX], const sl_optio
 /* Free stack that a calling thread needs, a few times what most calls take. */
 #define SL_STACK_BYTES (256 * 1024)
 
-/* SL_ELIMIT if the calling thread has less than SL_STACK_BYTES of stack left. Public calls that work
- * begin with it; after the first time in a thread it costs a comparison. */
+/* SL_ELIMIT if the calling thread has less than SL_STACK_BYTES of stack left. Public calls that
+ * work begin with it; after the first time in a thread it costs a comparison. */
 SL_NODISCARD sl_status sl_stack_check(void);
 
 /* Like malloc and friends; NULL when there is no memory (or the test says so). Sizes are given as
@@ -224,8 +224,8 @@ SL_NODISCARD void *sl_malloc(size_t count, size_t size);
 SL_NODISCARD void *sl_calloc(size_t count, size_t size);
 SL_NODISCARD void *sl_realloc(void *p, size_t count, size_t size); // NULL leaves p as it was
 void sl_free(void *p);
-/* For arrays that vector code runs over: at the start of a cache line, and in huge pages where it is
- * long enough to gain from them. Not cleared. */
+/* For arrays that vector code runs over: at the start of a cache line, and in huge pages where it
+ * is long enough to gain from them. Not cleared. */
 SL_NODISCARD void *sl_malloc_aligned(size_t count, size_t size);
 
 /* One line for the common `if (!p)`. */
@@ -333,7 +333,8 @@ double sl_rng_normal(sl_rng *r);              // N(0, 1), by our own log and sin
 /* ---------------------------------------------------------------- elementary functions ------ */
 
 /* y[i] = f(x[i]), y may be x. Within about 1 ulp, the same bits on every CPU, for every n and
- * alignment. Edges as IEEE 754 and C: exp(-inf) = 0, log(0) = -inf, log(-1) = NaN, sin(inf) = NaN. */
+ * alignment. Special values as in IEEE 754 and C: exp(-inf) = 0, log(0) = -inf, log(-1) = NaN,
+ * sin(inf) = NaN. */
 void sl_exp_array(double *y, const double *x, int n);
 void sl_sin_array(double *y, const double *x, int n);
 void sl_log_array(double *y, const double *x, int n);
@@ -360,9 +361,9 @@ double sl_atan(double x);
 double sl_asin(double x);
 double sl_acos(double x);
 
-/* A long double, which has 64 bits of mantissa (x86) or 113, rounded to 64: mantissa 2^(e - 16383 - 63),
- * the upper bit of the mantissa set; e are the lower 15 bits of `exponent`, the sign is above them. For
- * normal numbers. */
+/* A long double, which has 64 bits of mantissa (x86) or 113, rounded to 64 bits:
+ * mantissa 2^(e - 16383 - 63), the upper bit of the mantissa set. e is the lower 15 bits of
+ * `exponent`, the sign is above them. For normal numbers. */
 typedef struct sl_long_bits {
     uint64_t mantissa;
     uint16_t exponent;
@@ -411,20 +412,20 @@ int sl_edit_distance(const char *a, const char *b);
 int32_t sl_utf8_read(const char *text, size_t n, int *used);
 
 /* Writes a finite double and a terminator, returns the length: with 15 significant digits if those
- * read back as the same double, else 16, else 17, laid out as by "%g". There is always a point or an
- * exponent. */
+ * read back as the same double, else 16, else 17, laid out as by "%g". There is always a point or
+ * an exponent. */
 #define SL_REAL_TEXT_MAX 32 // -2.2250738585072014e-308 has 24 characters
 int sl_real_text(char text[SL_REAL_TEXT_MAX], double value);
 
-/* A copy of the text in a that a terminal will not obey and a comment can hold: controls are blanks,
- * bytes that are not UTF-8 are U+FFFD. NULL without memory. */
+/* A copy of the text in a that a terminal will not obey and a comment can hold: controls are
+ * blanks, bytes that are not UTF-8 are U+FFFD. NULL without memory. */
 const char *sl_text_visible(sl_arena *a, const char *text);
 /* Appends the text as one word for a shell, in quotes where it needs them. */
 void sl_str_add_word(sl_str *s, const char *text);
 /* Appends the text as a string of JSON, with its quotes; bytes that are not UTF-8 are U+FFFD. */
 void sl_str_add_quoted(sl_str *s, const char *text);
-/* Appends the line of `text` around byte `offset`, and below it a caret: two lines without a newline
- * at the end. */
+/* Appends the line of `text` around byte `offset`, and below it a caret: two lines without a
+ * newline at the end. */
 void sl_str_add_excerpt(sl_str *s, const char *text, size_t offset);
 
 /* 12345678 -> "12,345,678" in a caller's buffer, which is returned. */
@@ -448,15 +449,17 @@ static inline bool sl_isspace(char c) { return c == ' ' || (c >= '\t' && c <= '\
 static inline char sl_tolower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c; }
 static inline bool sl_isalpha(char c) { return sl_tolower(c) >= 'a' && sl_tolower(c) <= 'z'; }
 
-/* Around a call into another library that formats or reads numbers: the thread works in the C locale
- * until it leaves with what entering returned. Nothing of the host's is called in between. */
+/* Around a call into another library that formats or reads numbers: the thread works in the C
+ * locale until it leaves with what entering returned. Nothing of the host's is called in
+ * between. */
 SL_NODISCARD locale_t sl_locale_enter(void);
 void sl_locale_leave(locale_t before);
 
 /* ---------------------------------------------------------------- hashing ------------------- */
 
 uint64_t sl_hash(const void *bytes, size_t n, uint64_t seed); // XXH3, 64 bits
-/* Running 128-bit hash of many pieces, printed as 32 hex digits: names what a configuration made. */
+/* Running 128-bit hash of many pieces, printed as 32 hex digits: names what a configuration
+ * made. */
 typedef struct sl_hasher sl_hasher;
 SL_NODISCARD sl_status sl_hasher_new(sl_hasher **out);
 void sl_hasher_add(sl_hasher *h, const void *bytes, size_t n);
@@ -465,15 +468,15 @@ void sl_hasher_free(sl_hasher *h);
 
 /* ---------------------------------------------------------------- files and time ------------ */
 
-/* A file that appears whole or not at all: written beside it under a temporary name, synced, renamed
- * on commit.
+/* A file that appears whole or not at all: written beside it under a temporary name, synced,
+ * renamed on commit.
  *
- * What may stand at a path depends on whose it is. A user's input may be a pipe or a terminal, and is
- * waited for: that is io's affair. A user's output may be a pipe, a terminal or a device such as
+ * What may stand at a path depends on whose it is. A user's input may be a pipe or a terminal, and
+ * is waited for: that is io's affair. A user's output may be a pipe, a terminal or a device such as
  * /dev/null or /dev/stdout: sl_file_create writes to those directly, for nothing else would leave
  * them what they are. A pipe that nobody opens for reading within a second, a socket and a disk are
- * refused. A file of our own (of a run, a checkpoint, a cache, a journal) is a regular file: what is
- * not is refused by the other calls below, never waited for. */
+ * refused. A file of our own (of a run, a checkpoint, a cache, a journal) is a regular file: what
+ * is not is refused by the other calls below, never waited for. */
 typedef struct sl_file sl_file;
 SL_NODISCARD sl_status sl_file_create(sl_file **out, const char *path);  // a user's
 SL_NODISCARD sl_status sl_file_replace(sl_file **out, const char *path); // our own
@@ -485,10 +488,12 @@ void sl_file_discard(sl_file **f);                  // removes the temporary; fi
 /* A file of our own := these bytes: all of the above in one. */
 SL_NODISCARD sl_status sl_file_put(const char *path, const void *bytes, size_t n);
 /* Renames before the commit, which then only syncs: whole for its readers from now on, also if
- * this process is killed, but not after a crash of the machine. For files whose readers can tell. */
+ * this process is killed, but not after a crash of the machine. For files whose readers can
+ * tell. */
 SL_NODISCARD sl_status sl_file_publish(sl_file *f);
-/* A file of our own that grows: what is written goes behind what is there, in place. It is made if missing; a
- * line counts as kept once it is flushed, and outlives the machine's crash with `sync`. */
+/* A file of our own that grows: what is written goes behind what is there, in place. It is made if
+ * missing; a line counts as kept once it is flushed, and outlives the machine's crash with
+ * `sync`. */
 SL_NODISCARD sl_status sl_file_append(sl_file **out, const char *path);
 SL_NODISCARD sl_status sl_file_flush(sl_file *f, bool sync);
 /* *fd := a file of our own, open for reading. */
@@ -503,12 +508,13 @@ SL_NODISCARD sl_status sl_folder_make(const char *path, unsigned mode);
 enum { SL_MACHINE_MAX = 128 };
 size_t sl_machine(char out[SL_MACHINE_MAX], bool *booted);
 
-/* Temporary files of sl_file: `<name>.tmp-<machine>-<process>`, with `-<n>` behind it where that was
- * taken; older versions left out the machine. A process that is killed leaves its own. Removes from
- * a folder those of files that are `ours`, by name[0 .. n), and that no living process can be
- * writing: of this machine if the process is gone, of others if nothing was written for ten minutes.
- * alone: nobody else writes these files, as who holds the folder's lock knows; then also those
- * without a machine whose process is not here. Needs no memory; what cannot be removed stays. */
+/* Temporary files of sl_file: `<name>.tmp-<machine>-<process>`, with `-<n>` behind it where that
+ * was taken; older versions left out the machine. A process that is killed leaves its own. Removes
+ * from a folder those of files that are `ours`, by name[0 .. n), and that no living process can be
+ * writing: of this machine if the process is gone, of others if nothing was written for ten
+ * minutes. alone: nobody else writes these files, as who holds the folder's lock knows; then also
+ * those without a machine whose process is not here. Needs no memory; what cannot be removed
+ * stays. */
 void sl_file_sweep(const char *dir, bool (*ours)(const char *name, size_t n), bool alone);
 /* The length of the name that a temporary file is for; 0 if it is none. */
 size_t sl_file_temporary(const char *name);

@@ -101,7 +101,8 @@ const symlaw_option_info *sl_cli__positional(const symlaw_command_info *info, in
 
 /* ---------------------------------------------------------------- texts --------------------- */
 
-extern const char sl_cli__summary[], sl_cli__examples[], sl_cli__exit_codes[], sl_cli__environment[];
+extern const char sl_cli__summary[], sl_cli__examples[];
+extern const char sl_cli__exit_codes[], sl_cli__environment[];
 /* "0 .. 4, default 3": what the table knows besides the sentence. */
 void sl_cli__facts(sl_cli__text *facts, const symlaw_option_info *o);
 void sl_cli__help_all(sl_cli__text *t);

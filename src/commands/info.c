@@ -1,5 +1,5 @@
-/* cmd_info - the verb `info`: what a model and its training would take, or what a file or a folder
- * of a run holds. Nothing of the model's size is allocated. */
+/* info - the command `info`: the cost of a model and its training, the contents of a file, the
+ * progress of a run. Nothing of the model's size is allocated. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,52 +60,14 @@ static const char help[] =
 
 /* ---------------------------------------------------------------- a plan -------------------- */
 
-static void add_table(sl_str *s, const sl_commands__setup *u, const sl_train_plan *p) {
-    const sl_model *m = u->model;
-    const sl_model_options *o = &m->options;
-    const double pairs = (double)p->steps * (double)u->config.train.batch;
-    char a[32], b[32], c[32];
-    sl_str_add(s, "model\n");
-    sl_report_line(s, "parameters", "%s: %s in the encoder, %s in the decoder",
-                   sl_group_digits(a, m->count), sl_group_digits(b, m->count_encoder),
-                   sl_group_digits(c, m->count - m->count_encoder));
-    sl_report_line(s, "shape", "width %lld, %lld + %lld layers, %lld head%s", (long long)o->width,
-                   (long long)o->layers, (long long)o->decoder_layers, (long long)o->heads,
-                   o->heads == 1 ? "" : "s");
-
-    sl_str_add(s, "\na pair\n");
-    sl_report_line(s, "cells", "%lld points of %lld columns, %g target tokens",
-                   (long long)u->pairs.points, (long long)o->columns, p->tokens_per_pair);
-    sl_report_line(s, "FLOPs", "%.4g as the paper counts, %.4g executed", p->flops_pair_paper,
-                   p->flops_pair);
-
-    sl_str_add(s, "\nthe run\n");
-    sl_report_line(s, "steps", "%s of %lld pairs", sl_group_digits(a, p->steps),
-                   (long long)u->config.train.batch);
-    sl_report_line(s, "pairs", "%s", sl_group_digits(a, (int64_t)pairs));
-    sl_report_line(s, "tokens", "%.4g, %.4g per parameter", pairs * p->tokens_per_pair, p->ratio);
-    sl_report_line(s, "FLOPs", "%.4g as the paper counts, %.4g executed", p->flops,
-                   pairs * p->flops_pair);
-    sl_report_memory_table(s, p);
-    sl_str_addf(s, "  with %d thread%s; %.1f are free\n", u->threads, u->threads == 1 ? "" : "s",
-                1e-6 * (double)sl_mem_available());
-}
-
-static void add_json(sl_str *s, const sl_commands__setup *u, const sl_train_plan *p) {
-    sl_io_json_add_int(s, "parameters", u->model->count);
-    sl_io_json_add_int(s, "parameters_encoder", u->model->count_encoder);
-    sl_io_json_add_int(s, "parameters_decoder", u->model->count - u->model->count_encoder);
-    sl_report_plan_json(s, p);
-}
-
-/* The paper's, by its FLOPs: taken where no set can be built. */
+/* The paper's, computed from its FLOPs. Used where no set can be built. */
 static const double paper_tokens = 31.5;
 
 sl_status sl_commands__plan_make(sl_train_plan *out, const sl_commands_run *run,
                                  sl_commands__setup *u, double tokens) {
     sl_universe *set = NULL;
     sl_pairs *pairs = NULL;
-    // first of all what needs no set: options that contradict each other are told at once
+    // without a set first: options that contradict each other fail at once
     SL_TRY(sl_train_plan_make(out, &u->config, u->model, (int)u->pairs.points,
                               tokens > 0 ? tokens : paper_tokens, u->threads, 1));
     if (tokens > 0) return SL_OK;
@@ -134,10 +96,16 @@ static sl_status plan(sl_commands_run *run, sl_str *result) {
     sl_status st;
     SL_GO(sl_commands__setup_read(&u, run, &o->training));
     SL_GO(sl_commands__plan_make(&p, run, &u, isnan(o->tokens) ? 0 : o->tokens));
-    add_json(result, &u, &p);
+    const sl_report_training training = { .model = u.model,
+                                          .plan = &p,
+                                          .batch = u.config.train.batch,
+                                          .points = u.pairs.points,
+                                          .threads = u.threads,
+                                          .memory_free = sl_mem_available() };
+    sl_report_training_json(result, &training);
     if (o->tensors) sl_report_tensor_json(result, u.model);
     if (run->common->json) goto done;
-    add_table(&run->output, &u, &p);
+    sl_report_training_table(&run->output, &training);
     if (o->tensors) sl_report_tensor_table(&run->output, u.model);
     st = sl_commands__output(run);
 done:

@@ -227,7 +227,7 @@ typedef struct sl_table_summary {
     int preview_rows;
     const char **notes; // sentences: what was done to read it, and what discover would refuse
     int n_notes;
-    const char *target; // that sl_data_table_read takes by o; NULL: it fails, and a note has the reason
+    const char *target; // that sl_data_table_read would choose by o; NULL: a note has the reason
     const char **inputs;
     int n_inputs;
 } sl_table_summary;

@@ -1,7 +1,8 @@
 /* errors - problems of another source with errors in y: noise, or few digits.
  *
  * Noise is named by the seed and the problem's number, so that it depends neither on other problems
- * nor on who asks. What is known of the truth, and fresh points, stay without errors: they judge. */
+ * nor on who asks. What is known of the truth, and fresh points, stay without errors: they
+ * judge. */
 #include <math.h>
 #include <string.h>
 

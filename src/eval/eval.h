@@ -187,8 +187,9 @@ typedef struct sl_eval_options {
     const char *identity; // what judgements depend on, as JSON: a journal of another one is refused
     sl_eval_candidates candidates;
     const sl_pairs *generator; // that BLIND draws from; NULL where it is not needed
-    /* NULL, or called before everything that is written to the journal, by one thread at a time. Any
-     * answer but SL_OK ends the evaluation with it: SL_ECANCEL where the folder is another process's */
+    /* NULL, or called before everything that is written to the journal, by one thread at a time.
+     * Any answer but SL_OK ends the evaluation with it: SL_ECANCEL where the folder is another
+     * process's */
     sl_status (*guard)(void *payload);
     void *guard_payload;
 } sl_eval_options;

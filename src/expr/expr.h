@@ -209,8 +209,9 @@ SL_NODISCARD sl_status sl_expr_tidy(const sl_node **out, sl_arena *a, const sl_n
  * Idempotent, also under sl_expr_tidy. */
 SL_NODISCARD sl_status sl_expr_merge(const sl_node **out, sl_arena *a, const sl_node *e);
 
-/* Two of its rules, for what foretells its results. (c u)^exponent = *out (*stays u)^exponent: *out is
- * the largest number that small primes give; false past 64 bits. Is the first term of a tidy e negative? */
+/* Two of its rules, for what foretells its results. (c u)^exponent = *out (*stays u)^exponent: *out
+ * is the largest number that small primes give; false past 64 bits. Is the first term of a tidy e
+ * negative? */
 bool sl_expr_merge_root(sl_rat *out, sl_rat *stays, sl_rat c, sl_rat exponent);
 bool sl_expr_leads_negative(const sl_node *e);
 
@@ -265,8 +266,8 @@ sl_format sl_expr_format_find(const char *name); // SL_FORMAT_COUNT if there is 
 /* Column names: names[i] is what x(i+1) is called. `{0}` means x1, x2, ... The strings are
  * borrowed. With count > 0 only variables up to `count` exist, under either spelling; a name that
  * is no identifier, or is the name of a function, is written between backticks: `my col`; text for
- * Python, NumPy, Julia and C has x1, x2, ... in its place, text for SymPy in place of all names, and
- * text for Excel has cells, of which x1 is A2. */
+ * Python, NumPy, Julia and C has x1, x2, ... in its place, text for SymPy in place of all names,
+ * and text for Excel has cells, of which x1 is A2. */
 typedef struct sl_names {
     const char *const *names; // NULL: plain x1..x<count>
     int count;                // 0: any variable up to SL_EXPR_MAX_VARS
@@ -300,9 +301,9 @@ SL_NODISCARD sl_status sl_expr_print_values(sl_str *s, sl_format format, const s
 /* ---------------------------------------------------------------- terms --------------------- */
 
 /* What readers build expressions with, of text and of tokens. Node arrays would copy operands with
- * every operator, so a reader grows a tree of terms in an arena. Operations reuse their operands, and
- * division goes into factors: a/(b*c^2) is a * b^-1 * c^-2. A failure is noted once in the builder; it makes NULL, and so does a NULL
- * operand, so that calls nest. */
+ * every operator, so a reader grows a tree of terms in an arena. Operations reuse their operands,
+ * and division goes into factors: a/(b*c^2) is a * b^-1 * c^-2. A failure is noted once in the
+ * builder; it makes NULL, and so does a NULL operand, so that calls nest. */
 typedef struct sl_expr_term sl_expr_term;
 typedef struct sl_expr_builder {
     sl_arena *arena;
@@ -321,11 +322,12 @@ sl_expr_term *sl_expr_term_mul(sl_expr_builder *build, sl_expr_term *a, sl_expr_
 sl_expr_term *sl_expr_term_div(sl_expr_builder *build, sl_expr_term *a, sl_expr_term *b);
 sl_expr_term *sl_expr_term_neg(sl_expr_builder *build, sl_expr_term *a);
 sl_expr_term *sl_expr_term_pow(sl_expr_builder *build, sl_expr_term *base, sl_rat exponent);
-sl_expr_term *sl_expr_term_fn(sl_expr_builder *build, sl_op op, sl_expr_term *operand); // EXP .. ABS
+sl_expr_term *sl_expr_term_fn(sl_expr_builder *build, sl_op op, // EXP .. ABS
+                              sl_expr_term *operand);
 /* The exact value of a term without variables; false, without a failure, if it has none. */
 bool sl_expr_term_value(sl_expr_builder *build, sl_rat *out, sl_expr_term *t);
-/* *out := the tidy expression, built at `mark` of the arena, where the terms began. Failures as those
- * of sl_expr_tidy, and SL_ELIMIT past SL_EXPR_MAX; they leave the arena at `mark`. */
+/* *out := the tidy expression, built at `mark` of the arena, where the terms began. Failures as
+ * those of sl_expr_tidy, and SL_ELIMIT past SL_EXPR_MAX; they leave the arena at `mark`. */
 SL_NODISCARD sl_status sl_expr_term_end(const sl_node **out, sl_expr_builder *build, size_t mark,
                                         const sl_expr_term *t);
 

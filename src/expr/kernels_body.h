@@ -1,8 +1,8 @@
 /* The text of every kernel; the including file defines KERNELS, the name of the table to make, and
  * KERNELS_NAME, what to call it.
  *
- * Vectors are written out instead of being left to the auto-vectoriser: y may be an operand, and tests
- * for overlap would send those calls through the scalar loop. */
+ * Vectors are written out instead of being left to the auto-vectoriser: y may be an operand, and
+ * tests for overlap would send those calls through the scalar loop. */
 #include <math.h>
 #include <string.h>
 

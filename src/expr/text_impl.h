@@ -1,9 +1,9 @@
 /* Shared by parsers and printers: names, the state of a parser, and a product as a fraction.
  *
- * A parser grows terms (sl_expr_builder of the face): linked lists of operands in the caller's arena.
- * Sums and products are lists that grow at the end, so a + b + c + ... is one flat term and costs one
- * link per operand. The finished tree is written as one prefix array, tidied, and moved down over the
- * terms.
+ * A parser grows terms (sl_expr_builder of the face): linked lists of operands in the caller's
+ * arena. Sums and products are lists that grow at the end, so a + b + c + ... is one flat term and
+ * costs one link per operand. The finished tree is written as one prefix array, tidied, and moved
+ * down over the terms.
  *
  * Division goes into factors: a/(b*c^2) grows a * b^-1 * c^-2. Printers rely on it: they gather the
  * factors with negative exponents under one fraction bar, and write (b*c)^(-1) where the tree holds
@@ -107,7 +107,8 @@ void sl_expr__text_name_add(sl_reader *r, size_t *len, const char *bytes, size_t
 /* `name` between backticks at r->at into r->name; a backtick inside is written twice. */
 bool sl_expr__text_quoted_name(sl_reader *r);
 
-/* What the face does not offer of terms: functions by their spelling, pi or exp(1), base^exponent. */
+/* What the face does not offer of terms: functions by their spelling, pi or exp(1),
+ * base^exponent. */
 sl_expr_term *sl_expr__term_call(sl_expr_builder *b, sl_function f, sl_expr_term *operand);
 sl_expr_term *sl_expr__term_exact(sl_expr_builder *b, sl_constant which);
 sl_expr_term *sl_expr__term_power(sl_expr_builder *b, sl_expr_term *base, sl_expr_term *exponent);

@@ -32,7 +32,8 @@
 
 typedef struct sl_infer sl_infer;
 
-/* Defaults of options of pairs/ that a configuration may lack; api/ holds them against its table. */
+/* Defaults of options of pairs/ that a configuration may lack; api/ holds them against its
+ * table. */
 #define SL_INFER_POINTS 64
 #define SL_INFER_DROP_COLUMN 0
 

@@ -39,8 +39,8 @@ SL_NODISCARD sl_status sl_infer__cells_make(sl_infer__cells *out, sl_arena *a, c
 
 /* What may come next and how likely each token is; of one node. */
 typedef struct sl_infer__choice {
-    double log_prob[SL_TOKEN_COUNT]; // as the model says
-    double up_to[SL_TOKEN_COUNT];    // sum of the weights of tokens 0 .. i, of those that may be drawn
+    double log_prob[SL_TOKEN_COUNT]; // by the model
+    double up_to[SL_TOKEN_COUNT];    // sum of the weights of tokens 0 .. i that may be drawn
     bool may[SL_TOKEN_COUNT];        // be drawn
 } sl_infer__choice;
 

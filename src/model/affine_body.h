@@ -1,19 +1,19 @@
 /* The first norm and the first product of the encoder, without computing either: part of
  * pass_body.h.
  *
- * A cell enters as x = m wm + e we + code[c], three vectors and two scalars. With the mean taken out
- * of each vector (wm', we', code'), its norm is
+ * A cell enters as x = m wm + e we + code[c], three vectors and two scalars. With the mean taken
+ * out of each vector (wm', we', code'), its norm is
  *
  *     h = rstd (m wm' + e we' + code'[c]) gain + offset,
  *     1/rstd^2 = eps + |m wm' + e we' + code'[c]|^2 / d         a quadratic form in (m, e)
  *
- * so h is a combination of `columns` + 3 fixed vectors Z, and the product with a matrix W is the same
- * combination of the vectors Z W^T:
+ * so h is a combination of `columns` + 3 fixed vectors Z, and the product with a matrix W is the
+ * same combination of the vectors Z W^T:
  *
  *     s = (rstd m, rstd e, 0 .. rstd (place c) .. 0, 1)     q = s (Z W^T) + b
  *
- * A (n, d) x (d, 3d) product shrinks to (n, columns + 3) x (columns + 3, 3d), forward and twice on the
- * way back, and the norm of n rows disappears. Exact but for rounding. */
+ * A (n, d) x (d, 3d) product shrinks to (n, columns + 3) x (columns + 3, 3d), forward and twice on
+ * the way back, and the norm of n rows disappears. Exact but for rounding. */
 
 /* Rows of Z, and columns of S. */
 static int affine_rank(const sl_model *m) { return (int)m->options.columns + 3; }

@@ -8,259 +8,12 @@
  *     SQRT(x)   its root
  *     OWN_CELLS true if the batch's floats must be copied to be REAL
  *
- * Rows: R = pairs x points is a column's cells, n = columns x R all cells, m those that a layer reads
- * on (R in the last encoder layer, n before), T all tokens. A layer's activations are kept for the
- * way back. Names of gradients begin with d; `dx` is the residual stream's. */
+ * Rows: R = pairs x points is a column's cells, n = columns x R all cells, m those that a layer
+ * outputs (R in the last encoder layer, n before), T all tokens. The activations of a layer are
+ * kept for the backward pass. Names of gradients begin with d; `dx` is that of the residual
+ * stream. */
 
-/* ---------------------------------------------------------------- activations --------------- */
-
-/* One attention: what its backward pass needs. */
-typedef struct attention {
-    REAL *q, *k, *v;
-    int ldq, ldkv;
-    REAL *p;       // weights
-    uint8_t *keep; // of them
-    REAL *o;       // what goes into the output map
-} attention;
-
-/* The residual_norm behind a block: its sum goes on as x, normalised as h. */
-typedef struct residual_norm {
-    REAL *x, *h, *stat;
-    uint8_t *keep;
-} residual_norm;
-
-typedef struct mlp {
-    REAL *u, *a;
-} mlp;
-
-typedef struct encoder_layer {
-    attention columns, points;
-    mlp mlp;
-    residual_norm after_columns, after_points, after_mlp;
-} encoder_layer;
-
-typedef struct decoder_layer {
-    attention self, cross;
-    REAL *memory_h, *memory_stat; // the memory, normalised
-    mlp mlp;
-    residual_norm after_self, after_cross, after_mlp;
-} decoder_layer;
-
-/* The first norm and product in a form that is cheaper: affine_body.h. */
-typedef struct affine {
-    REAL *centred, *Z, *dZ; // (k, d): vectors; times gain; and gradient
-    REAL *S, *dS, *dS_part; // (n, k)
-    REAL *ZW;               // (k, 3d)
-} affine;
-
-struct WORK {
-    const sl_model *model;
-    int pairs, points, tokens, flags; // capacity
-    encoder_layer *encoder;
-    decoder_layer *decoder;
-    residual_norm cells_in, tokens_in; // the embeddings and their first norm
-    affine affine;
-    REAL *column_code, *position_code, *dposition_code;
-    uint8_t *at;    // position of each token in its target
-    REAL *cells;    // room for a batch's cells where they must be copied
-    REAL *logits;
-    REAL *y;        // a block's output before the residual_norm; on the way back its gradient
-    REAL *dx, *dx_tokens, *dh, *dwide, *dmemory, *scratch;
-    char *block;
-    bool (*stop)(void *payload); // NULL: no one asks
-    void *stop_payload;
-    // of the batch at hand
-    const sl_batch *batch;
-    const REAL *mantissa, *exponent;
-    sl_dropout dropout;
-    int R, n, T;
-    REAL scale, scale_attention; // of what dropout leaves
-    bool stopped;                // the pass is abandoned
-};
-
-/* Hands out the block; with a NULL block it only counts. */
-typedef struct cutter {
-    char *block;
-    size_t used;
-} cutter;
-
-static void *cut(cutter *c, size_t bytes) {
-    void *p = c->block ? c->block + c->used : NULL;
-    c->used += (bytes + 63) / 64 * 64;
-    return p;
-}
-
-static REAL *cut_reals(cutter *c, size_t rows, size_t columns) {
-    return cut(c, rows * columns * sizeof(REAL));
-}
-
-/* block: something is added to the stream here, and dropped from before; else the stream begins. */
-static residual_norm cut_residual_norm(cutter *c, size_t rows, size_t d, bool block, bool norm) {
-    residual_norm s = { .x = cut_reals(c, rows, d) };
-    if (block) s.keep = cut(c, rows * d / 8);
-    if (norm) {
-        s.h = cut_reals(c, rows, d);
-        s.stat = cut_reals(c, rows, 2);
-    }
-    return s;
-}
-
-/* Queries of `rows` rows over keys of `keys` rows; packed into one array where both are the same
- * rows and so come from one product. weights: numbers of p; bits: bytes of keep. */
-static attention cut_attention(cutter *c, size_t rows, size_t keys, size_t d, bool packed,
-                               size_t weights, size_t bits) {
-    attention a;
-    REAL *q = cut_reals(c, rows, packed ? 3 * d : d);
-    REAL *kv = packed ? q : cut_reals(c, keys, 2 * d);
-    a.ldq = (int)(packed ? 3 * d : d);
-    a.ldkv = (int)(packed ? 3 * d : 2 * d);
-    a.q = q;
-    a.k = c->block ? kv + (packed ? d : 0) : NULL;
-    a.v = c->block ? kv + (packed ? 2 * d : d) : NULL;
-    a.p = cut_reals(c, weights, 1);
-    a.keep = cut(c, bits);
-    a.o = cut_reals(c, rows, d);
-    return a;
-}
-
-static int affine_rank(const sl_model *m);
-
-static bool is_last(const sl_model *m, int flags, int layer) {
-    return layer + 1 == m->options.layers && !(flags & SL_MODEL_PLAIN);
-}
-
-/* Does layer i read the cells themselves, in the affine form? */
-static bool is_affine(const struct WORK *w, int i) {
-    return i == 0 && !(w->flags & SL_MODEL_PLAIN);
-}
-
-static void cut_work(struct WORK *w, cutter *c) {
-    const sl_model *m = w->model;
-    const sl_model_options *o = &m->options;
-    const size_t d = (size_t)o->width, H = (size_t)o->heads, columns = (size_t)o->columns;
-    const size_t P = (size_t)w->points, R = (size_t)w->pairs * P, n = columns * R;
-    const size_t T = (size_t)w->tokens, most = SL_MODEL_MAX_TOKENS;
-    const size_t row = (size_t)sl_nn_attn_row((int)P);
-    // a target of t tokens takes t rows of sl_nn_attn_row(t) weights
-    const size_t own = (size_t)sl_nn_attn_row((int)SL_MIN(T, most));
-    const size_t column_bits = (H * columns + 7) / 8;
-
-    const size_t k = (size_t)affine_rank(m);
-    w->cells_in = cut_residual_norm(c, n, d, false, w->flags & SL_MODEL_PLAIN);
-    w->affine.centred = cut_reals(c, k, d);
-    w->affine.Z = cut_reals(c, k, d);
-    w->affine.dZ = cut_reals(c, k, d);
-    w->affine.S = cut_reals(c, n, k);
-    w->affine.dS = cut_reals(c, n, k);
-    w->affine.dS_part = cut_reals(c, n, k);
-    w->affine.ZW = cut_reals(c, k, 3 * d);
-    for (int i = 0; i < o->layers; i++) {
-        encoder_layer *l = &w->encoder[i];
-        const bool last = is_last(m, w->flags, i);
-        const size_t rows = last ? R : n;
-        l->columns = cut_attention(c, rows, n, d, !last, rows * H * columns, rows * column_bits);
-        l->after_columns = cut_residual_norm(c, rows, d, true, true);
-        l->points = cut_attention(c, rows, rows, d, true, rows * H * row, rows * H * row / 8);
-        l->after_points = cut_residual_norm(c, rows, d, true, true);
-        l->mlp.u = cut_reals(c, rows, 4 * d);
-        l->mlp.a = cut_reals(c, rows, 4 * d);
-        l->after_mlp = cut_residual_norm(c, rows, d, true, i + 1 < o->layers);
-    }
-    w->tokens_in = cut_residual_norm(c, T, d, false, true);
-    for (int i = 0; i < o->decoder_layers; i++) {
-        decoder_layer *l = &w->decoder[i];
-        l->self = cut_attention(c, T, T, d, true, T * H * own, T * H * own / 8);
-        l->after_self = cut_residual_norm(c, T, d, true, true);
-        l->memory_h = cut_reals(c, R, d);
-        l->memory_stat = cut_reals(c, R, 2);
-        l->cross = cut_attention(c, T, R, d, false, T * H * row, T * H * row / 8);
-        l->after_cross = cut_residual_norm(c, T, d, true, true);
-        l->mlp.u = cut_reals(c, T, 4 * d);
-        l->mlp.a = cut_reals(c, T, 4 * d);
-        l->after_mlp = cut_residual_norm(c, T, d, true, true);
-    }
-    w->column_code = cut_reals(c, columns, d);
-    w->position_code = cut_reals(c, most, d);
-    w->dposition_code = cut_reals(c, most, d);
-    w->at = cut(c, T);
-    w->cells = cut_reals(c, OWN_CELLS ? 2 * n : 0, 1);
-    w->logits = cut_reals(c, T, (size_t)o->vocabulary);
-    const size_t rows = SL_MAX(n, T);
-    w->y = cut_reals(c, rows, d);
-    w->dx = cut_reals(c, n, d);
-    w->dx_tokens = cut_reals(c, T, d);
-    w->dh = cut_reals(c, rows, d);
-    w->dwide = cut_reals(c, rows, 4 * d);
-    w->dmemory = cut_reals(c, R, 2 * d);
-    w->scratch = cut_reals(c, sl_nn_attn_scratch((int)SL_MAX(P, SL_MIN(T, most)),
-                                              (int)SL_MAX(P, SL_MIN(T, most)), (int)(d / H)),
-                           1);
-}
-
-static void set_capacity(struct WORK *w, const sl_model *m, int pairs, int points, int tokens,
-                         int flags) {
-    *w = (struct WORK){ .model = m, .pairs = pairs, .points = points, .tokens = tokens,
-                        .flags = flags };
-}
-
-/* The layers' structs are at the front of the same block. */
-static void cut_all(struct WORK *w, cutter *c) {
-    encoder_layer *encoder = cut(c, (size_t)w->model->options.layers * sizeof *encoder);
-    decoder_layer *decoder = cut(c, (size_t)w->model->options.decoder_layers * sizeof *decoder);
-    w->encoder = encoder;
-    w->decoder = decoder;
-    cut_work(w, c);
-}
-
-/* Counting needs somewhere to write the pointers that it does not need. */
-static size_t count_bytes(const sl_model *m, int pairs, int points, int tokens, int flags) {
-    encoder_layer encoder[SL_MODEL_MAX_LAYERS];
-    decoder_layer decoder[SL_MODEL_MAX_LAYERS];
-    struct WORK w;
-    cutter c = { 0 };
-    set_capacity(&w, m, pairs, points, tokens, flags);
-    cut(&c, (size_t)m->options.layers * sizeof *encoder);
-    cut(&c, (size_t)m->options.decoder_layers * sizeof *decoder);
-    w.encoder = encoder;
-    w.decoder = decoder;
-    cut_work(&w, &c);
-    return c.used;
-}
-
-int64_t OF(model_work_bytes)(const sl_model *m, int pairs, int points, int tokens, int flags) {
-    return (int64_t)(sizeof(struct WORK) + count_bytes(m, pairs, points, tokens, flags));
-}
-
-sl_status OF(model_work_new)(struct WORK **out, const sl_model *m, int pairs, int points,
-                             int tokens, int flags) {
-    SL_ASSERT(pairs > 0 && points > 0 && tokens > 0);
-    size_t bytes = count_bytes(m, pairs, points, tokens, flags);
-    struct WORK *w = sl_malloc(1, sizeof *w);
-    char *block = sl_malloc_aligned(bytes, 1);
-    if (!w || !block) {
-        sl_free(block);
-        sl_free(w);
-        return sl_fail_memory(bytes, 1, "activations");
-    }
-    set_capacity(w, m, pairs, points, tokens, flags);
-    cutter c = { .block = block };
-    cut_all(w, &c);
-    w->block = block;
-    *out = w;
-    return SL_OK;
-}
-
-void OF(model_work_free)(struct WORK *w) {
-    if (!w) return;
-    sl_free(w->block);
-    sl_free(w);
-}
-
-/* Before a layer: is the pass to be abandoned? */
-static bool is_stopped(struct WORK *w) {
-    if (w->stop && !w->stopped) w->stopped = w->stop(w->stop_payload);
-    return w->stopped;
-}
+#include "model/work_body.h"
 
 /* ---------------------------------------------------------------- dropout ------------------- */
 
@@ -273,42 +26,43 @@ static uint64_t counter(int layer, int place, int column) {
     return (uint64_t)((layer * DROP_PLACES + place) * SL_NN_MAX_COLUMNS + column) << 32;
 }
 
-static void keep_bits(const struct WORK *w, uint8_t *keep, size_t bytes, int pair, uint64_t at,
+static void make_mask(const struct WORK *w, uint8_t *mask, size_t bytes, int pair, uint64_t at,
                       double chance) {
-    sl_nn_keep_bits(keep, bytes, w->dropout.key, (uint64_t)w->batch->number[pair], at,
-                 sl_nn_keep_threshold(chance));
+    sl_nn_dropout_mask(mask, bytes, w->dropout.key, (uint64_t)w->batch->number[pair], at,
+                       sl_nn_dropout_threshold(chance));
 }
 
-/* Masks of cells: `bytes` for each pair and each of the first `columns` columns. NULL: no dropout. */
-static const uint8_t *keep_cells(const struct WORK *w, uint8_t *keep, size_t bytes, int columns,
+/* Masks of cells: `bytes` for each pair and each of the first `columns` columns. NULL: no
+ * dropout. */
+static const uint8_t *mask_cells(const struct WORK *w, uint8_t *mask, size_t bytes, int columns,
                                  int layer, int place, double chance) {
     if (!w->dropout.on || chance <= 0) return NULL;
     for (int c = 0; c < columns; c++)
         for (int b = 0; b < w->batch->pairs; b++)
-            keep_bits(w, keep + (size_t)(c * w->batch->pairs + b) * bytes, bytes, b,
+            make_mask(w, mask + (size_t)(c * w->batch->pairs + b) * bytes, bytes, b,
                       counter(layer, place, c), chance);
-    return keep;
+    return mask;
 }
 
 /* Masks of tokens: each pair has its tokens' rows of `bytes`. */
-static const uint8_t *keep_tokens(const struct WORK *w, uint8_t *keep, size_t bytes, int layer,
+static const uint8_t *mask_tokens(const struct WORK *w, uint8_t *mask, size_t bytes, int layer,
                                   int place, double chance) {
     if (!w->dropout.on || chance <= 0) return NULL;
     for (int b = 0; b < w->batch->pairs; b++) {
         size_t first = (size_t)w->batch->begin[b], end = (size_t)w->batch->begin[b + 1];
-        keep_bits(w, keep + first * bytes, (end - first) * bytes, b,
+        make_mask(w, mask + first * bytes, (end - first) * bytes, b,
                   counter(DECODER + layer, place, 0), chance);
     }
-    return keep;
+    return mask;
 }
 
-/* The mask that forward made, on the way back. */
-static const uint8_t *kept(const struct WORK *w, const uint8_t *keep, double chance) {
-    return w->dropout.on && chance > 0 ? keep : NULL;
+/* The mask that the forward pass made, for the backward pass. */
+static const uint8_t *mask_of(const struct WORK *w, const uint8_t *mask, double chance) {
+    return w->dropout.on && chance > 0 ? mask : NULL;
 }
 
 static REAL scale_of(double chance) {
-    return (REAL)(1.0 / (1.0 - sl_nn_keep_threshold(chance) / 65536.0));
+    return (REAL)(1.0 / (1.0 - sl_nn_dropout_threshold(chance) / 65536.0));
 }
 
 /* ---------------------------------------------------------------- attention over groups ----- */
@@ -320,8 +74,8 @@ typedef enum attending {
     CROSS   // the tokens of a target to the memory of its pair
 } attending;
 
-/* Group g: where its queries and keys begin, in rows, how many there are, and where its weights are,
- * in numbers. A target's weights are spaced for the longest that the work can take. */
+/* Group g: where its queries and keys begin, in rows, how many there are, and where its weights
+ * are, in numbers. A target's weights are spaced for the longest that the work can take. */
 typedef struct group {
     size_t queries, keys, weights;
     int Tq, Tk;
@@ -344,20 +98,20 @@ static group group_at(const struct WORK *w, attending kind, int g) {
     return x;
 }
 
-static void groups_fwd(struct WORK *w, attention *a, const uint8_t *keep, attending kind,
+static void groups_fwd(struct WORK *w, attention *a, const uint8_t *mask, attending kind,
                        int groups) {
     const int H = (int)w->model->options.heads, d = (int)w->model->options.width;
     for (int g = 0; g < groups; g++) {
         const group x = group_at(w, kind, g);
         const size_t q = x.queries * (size_t)a->ldq, k = x.keys * (size_t)a->ldkv;
         NN(attn_fwd)(a->o + x.queries * (size_t)d, d, a->p + x.weights, a->q + q, a->ldq, a->k + k,
-                     a->v + k, a->ldkv, keep ? keep + x.weights / 8 : NULL, w->scale_attention,
+                     a->v + k, a->ldkv, mask ? mask + x.weights / 8 : NULL, w->scale_attention,
                      x.Tq, x.Tk, H, d / H, kind == SELF, w->scratch);
     }
 }
 
 /* dq is spaced as q, dk and dv as k and v. */
-static void groups_bwd(struct WORK *w, const attention *a, const uint8_t *keep, attending kind,
+static void groups_bwd(struct WORK *w, const attention *a, const uint8_t *mask, attending kind,
                        int groups, REAL *dq, REAL *dk, REAL *dv, const REAL *dout) {
     const int H = (int)w->model->options.heads, d = (int)w->model->options.width;
     for (int g = 0; g < groups; g++) {
@@ -365,7 +119,7 @@ static void groups_bwd(struct WORK *w, const attention *a, const uint8_t *keep, 
         const size_t q = x.queries * (size_t)a->ldq, k = x.keys * (size_t)a->ldkv;
         NN(attn_bwd)(dq + q, a->ldq, dk + k, dv + k, a->ldkv, dout + x.queries * (size_t)d, d,
                      a->q + q, a->k + k, a->v + k, a->p + x.weights,
-                     keep ? keep + x.weights / 8 : NULL, w->scale_attention, x.Tq, x.Tk, H, d / H,
+                     mask ? mask + x.weights / 8 : NULL, w->scale_attention, x.Tq, x.Tk, H, d / H,
                      kind == SELF, w->scratch);
     }
 }
@@ -398,8 +152,8 @@ static norm decoder_norm(const struct WORK *w, const REAL *weights, REAL *grad, 
 }
 
 static void close_block(const struct WORK *w, residual_norm *s, const REAL *x, const REAL *bias,
-                        const uint8_t *keep, norm n, int rows) {
-    NN(residual_norm_fwd)(s->x, s->h, s->stat, x, w->y, bias, keep, w->scale, n.gain, n.offset,
+                        const uint8_t *mask, norm n, int rows) {
+    NN(residual_norm_fwd)(s->x, s->h, s->stat, x, w->y, bias, mask, w->scale, n.gain, n.offset,
                  (REAL)w->model->options.norm_eps, rows, (int)w->model->options.width);
 }
 
@@ -407,7 +161,7 @@ static void close_block(const struct WORK *w, residual_norm *s, const REAL *x, c
 static void open_block(const struct WORK *w, const residual_norm *s, REAL *dx, REAL *dbias, norm n,
                        int rows) {
     NN(residual_norm_bwd)(dx, w->y, dbias, n.dgain, n.doffset, w->dh, s->x, s->stat,
-                 kept(w, s->keep, w->model->options.dropout), w->scale, n.gain, rows,
+                 mask_of(w, s->mask, w->model->options.dropout), w->scale, n.gain, rows,
                  (int)w->model->options.width);
 }
 
@@ -493,36 +247,37 @@ static void encoder_fwd(struct WORK *w, const REAL *weights, int i, const residu
 
     attention *a = &l->columns;
     columns_qkv_fwd(w, i, a, in->h, weights + at->columns_qkv_w, weights + at->columns_qkv_b, m);
-    const uint8_t *keep = keep_cells(w, a->keep, (size_t)P * column_bits, asking, i, DROP_FIRST,
+    const uint8_t *mask = mask_cells(w, a->mask, (size_t)P * column_bits, asking, i, DROP_FIRST,
                                      o->attention_dropout);
-    NN(cols_fwd)(a->o, d, a->p, a->q, a->ldq, a->k, a->v, a->ldkv, keep, w->scale_attention,
+    NN(cols_fwd)(a->o, d, a->p, a->q, a->ldq, a->k, a->v, a->ldkv, mask, w->scale_attention,
                  w->batch->present, P, w->R, asking, columns, H, d / H);
     NN(linear_fwd)(w->y, d, a->o, d, weights + at->columns_out_w, NULL, m, d, d);
-    keep = keep_cells(w, l->after_columns.keep, cell, asking, i, DROP_FIRST_OUT, o->dropout);
-    close_block(w, &l->after_columns, in->x, weights + at->columns_out_b, keep,
+    mask = mask_cells(w, l->after_columns.mask, cell, asking, i, DROP_FIRST_OUT, o->dropout);
+    close_block(w, &l->after_columns, in->x, weights + at->columns_out_b, mask,
                 norm_at(weights, NULL, at->norm2_g, at->norm2_b), m);
 
     a = &l->points;
     NN(linear_fwd)(a->q, 3 * d, l->after_columns.h, d, weights + at->points_qkv_w,
                    weights + at->points_qkv_b, m, d, 3 * d);
-    keep = keep_cells(w, a->keep, (size_t)(P * H * row / 8), asking, i, DROP_SECOND,
+    mask = mask_cells(w, a->mask, (size_t)(P * H * row / 8), asking, i, DROP_SECOND,
                       o->attention_dropout);
-    groups_fwd(w, a, keep, POINTS, m / P);
+    groups_fwd(w, a, mask, POINTS, m / P);
     NN(linear_fwd)(w->y, d, a->o, d, weights + at->points_out_w, NULL, m, d, d);
-    keep = keep_cells(w, l->after_points.keep, cell, asking, i, DROP_SECOND_OUT, o->dropout);
-    close_block(w, &l->after_points, l->after_columns.x, weights + at->points_out_b, keep,
+    mask = mask_cells(w, l->after_points.mask, cell, asking, i, DROP_SECOND_OUT, o->dropout);
+    close_block(w, &l->after_points, l->after_columns.x, weights + at->points_out_b, mask,
                 norm_at(weights, NULL, at->norm3_g, at->norm3_b), m);
 
     mlp_fwd(w, &l->mlp, l->after_points.h, weights + at->mlp_in_w, weights + at->mlp_in_b,
             weights + at->mlp_out_w, m);
-    keep = keep_cells(w, l->after_mlp.keep, cell, asking, i, DROP_MLP_OUT, o->dropout);
-    close_block(w, &l->after_mlp, l->after_points.x, weights + at->mlp_out_b, keep,
+    mask = mask_cells(w, l->after_mlp.mask, cell, asking, i, DROP_MLP_OUT, o->dropout);
+    close_block(w, &l->after_mlp, l->after_points.x, weights + at->mlp_out_b, mask,
                 encoder_norm(w, weights, NULL, i), m);
 }
 
 /* w->dx: the gradient behind the layer in its first m rows, zero in the others; w->dh: that of the
  * norm which reads it. Leaves both for the layer before. */
-static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, const residual_norm *in) {
+static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i,
+                        const residual_norm *in) {
     const sl_model_options *o = &w->model->options;
     const sl_model__encoder *at = &w->model->layout->encoder[i];
     encoder_layer *l = &w->encoder[i];
@@ -539,8 +294,8 @@ static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, 
                norm_at(weights, grad, at->norm3_g, at->norm3_b), m);
     NN(linear_bwd_w)(grad + at->points_out_w, NULL, w->y, d, a->o, d, m, d, d);
     NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->points_out_w, m, d, d, false);
-    groups_bwd(w, a, kept(w, a->keep, o->attention_dropout), POINTS, m / P, w->dwide, w->dwide + d,
-               w->dwide + 2 * d, w->dh);
+    groups_bwd(w, a, mask_of(w, a->mask, o->attention_dropout), POINTS, m / P, w->dwide,
+               w->dwide + d, w->dwide + 2 * d, w->dh);
     NN(linear_bwd_w)(grad + at->points_qkv_w, grad + at->points_qkv_b, w->dwide, 3 * d,
                      l->after_columns.h, d, m, d, 3 * d);
     NN(linear_bwd_x)(w->dh, d, w->dwide, 3 * d, weights + at->points_qkv_w, m, d, 3 * d, false);
@@ -554,8 +309,8 @@ static void encoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, 
     REAL *dq = packed ? w->dwide : w->dwide + (size_t)w->n * (size_t)(2 * d);
     REAL *dk = packed ? w->dwide + d : w->dwide;
     NN(cols_bwd)(dq, a->ldq, dk, dk + d, a->ldkv, w->dh, d, a->q, a->k, a->v, a->p,
-                 kept(w, a->keep, o->attention_dropout), w->scale_attention, w->batch->present, P,
-                 w->R, asking, columns, H, d / H);
+                 mask_of(w, a->mask, o->attention_dropout), w->scale_attention, w->batch->present,
+                 P, w->R, asking, columns, H, d / H);
     columns_qkv_bwd(w, i, a, dq, dk, in->h, weights + at->columns_qkv_w,
                     weights + at->columns_qkv_b, grad + at->columns_qkv_w,
                     grad + at->columns_qkv_b, m);
@@ -580,8 +335,8 @@ static const REAL *encode(struct WORK *w, const REAL *weights) {
         affine_prepare(w, weights);
     } else {
         norm n = encoder_norm(w, weights, NULL, -1);
-        NN(residual_norm_fwd)(NULL, w->cells_in.h, w->cells_in.stat, w->cells_in.x, NULL, NULL, NULL, 1,
-                     n.gain, n.offset, (REAL)m->options.norm_eps, w->n, d);
+        NN(residual_norm_fwd)(NULL, w->cells_in.h, w->cells_in.stat, w->cells_in.x, NULL, NULL,
+                              NULL, 1, n.gain, n.offset, (REAL)m->options.norm_eps, w->n, d);
     }
     for (int i = 0; i < m->options.layers && !is_stopped(w); i++)
         encoder_fwd(w, weights, i, encoder_in(w, i));
@@ -632,12 +387,12 @@ static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const residu
     attention *a = &l->self;
     NN(linear_fwd)(a->q, 3 * d, in->h, d, weights + at->self_qkv_w, weights + at->self_qkv_b, T, d,
                    3 * d);
-    const uint8_t *keep = keep_tokens(w, a->keep, (size_t)H * weights_row(w, SELF) / 8, i,
+    const uint8_t *mask = mask_tokens(w, a->mask, (size_t)H * weights_row(w, SELF) / 8, i,
                                       DROP_FIRST, o->attention_dropout);
-    groups_fwd(w, a, keep, SELF, w->batch->pairs);
+    groups_fwd(w, a, mask, SELF, w->batch->pairs);
     NN(linear_fwd)(w->y, d, a->o, d, weights + at->self_out_w, NULL, T, d, d);
-    keep = keep_tokens(w, l->after_self.keep, residual, i, DROP_FIRST_OUT, o->dropout);
-    close_block(w, &l->after_self, in->x, weights + at->self_out_b, keep,
+    mask = mask_tokens(w, l->after_self.mask, residual, i, DROP_FIRST_OUT, o->dropout);
+    close_block(w, &l->after_self, in->x, weights + at->self_out_b, mask,
                 norm_at(weights, NULL, at->norm2_g, at->norm2_b), T);
 
     a = &l->cross;
@@ -647,23 +402,23 @@ static void decoder_fwd(struct WORK *w, const REAL *weights, int i, const residu
                    d, d);
     NN(linear_fwd)(a->k, 2 * d, l->memory_h, d, weights + at->cross_kv_w,
                    weights + at->cross_kv_b, w->R, d, 2 * d);
-    keep = keep_tokens(w, a->keep, across / 8, i, DROP_SECOND, o->attention_dropout);
-    groups_fwd(w, a, keep, CROSS, w->batch->pairs);
+    mask = mask_tokens(w, a->mask, across / 8, i, DROP_SECOND, o->attention_dropout);
+    groups_fwd(w, a, mask, CROSS, w->batch->pairs);
     NN(linear_fwd)(w->y, d, a->o, d, weights + at->cross_out_w, NULL, T, d, d);
-    keep = keep_tokens(w, l->after_cross.keep, residual, i, DROP_SECOND_OUT, o->dropout);
-    close_block(w, &l->after_cross, l->after_self.x, weights + at->cross_out_b, keep,
+    mask = mask_tokens(w, l->after_cross.mask, residual, i, DROP_SECOND_OUT, o->dropout);
+    close_block(w, &l->after_cross, l->after_self.x, weights + at->cross_out_b, mask,
                 norm_at(weights, NULL, at->norm3_g, at->norm3_b), T);
 
     mlp_fwd(w, &l->mlp, l->after_cross.h, weights + at->mlp_in_w, weights + at->mlp_in_b,
             weights + at->mlp_out_w, T);
-    keep = keep_tokens(w, l->after_mlp.keep, residual, i, DROP_MLP_OUT, o->dropout);
-    close_block(w, &l->after_mlp, l->after_cross.x, weights + at->mlp_out_b, keep,
+    mask = mask_tokens(w, l->after_mlp.mask, residual, i, DROP_MLP_OUT, o->dropout);
+    close_block(w, &l->after_mlp, l->after_cross.x, weights + at->mlp_out_b, mask,
                 decoder_norm(w, weights, NULL, i), T);
 }
 
 /* As encoder_bwd, of w->dx_tokens; adds to the memory's gradient, the first R rows of w->dx. */
-static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, const residual_norm *in,
-                        const REAL *memory) {
+static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i,
+                        const residual_norm *in, const REAL *memory) {
     const sl_model_options *o = &w->model->options;
     const sl_model__decoder *at = &w->model->layout->decoder[i];
     decoder_layer *l = &w->decoder[i];
@@ -679,13 +434,13 @@ static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, 
                norm_at(weights, grad, at->norm3_g, at->norm3_b), T);
     NN(linear_bwd_w)(grad + at->cross_out_w, NULL, w->y, d, a->o, d, T, d, d);
     NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->cross_out_w, T, d, d, false);
-    groups_bwd(w, a, kept(w, a->keep, o->attention_dropout), CROSS, w->batch->pairs, w->dwide,
+    groups_bwd(w, a, mask_of(w, a->mask, o->attention_dropout), CROSS, w->batch->pairs, w->dwide,
                w->dmemory, w->dmemory + d, w->dh);
     NN(linear_bwd_w)(grad + at->cross_kv_w, grad + at->cross_kv_b, w->dmemory, 2 * d, l->memory_h,
                      d, w->R, d, 2 * d);
     NN(linear_bwd_x)(w->dh, d, w->dmemory, 2 * d, weights + at->cross_kv_w, w->R, d, 2 * d, false);
-    NN(residual_norm_bwd)(w->dx, NULL, NULL, grad + at->memory_g, grad + at->memory_b, w->dh, memory,
-                 l->memory_stat, NULL, 1, weights + at->memory_g, w->R, d);
+    NN(residual_norm_bwd)(w->dx, NULL, NULL, grad + at->memory_g, grad + at->memory_b, w->dh,
+                          memory, l->memory_stat, NULL, 1, weights + at->memory_g, w->R, d);
     NN(linear_bwd_w)(grad + at->cross_q_w, grad + at->cross_q_b, w->dwide, d, l->after_self.h, d, T,
                      d, d);
     NN(linear_bwd_x)(w->dh, d, w->dwide, d, weights + at->cross_q_w, T, d, d, false);
@@ -695,7 +450,7 @@ static void decoder_bwd(struct WORK *w, const REAL *weights, REAL *grad, int i, 
                norm_at(weights, grad, at->norm2_g, at->norm2_b), T);
     NN(linear_bwd_w)(grad + at->self_out_w, NULL, w->y, d, a->o, d, T, d, d);
     NN(linear_bwd_x)(w->dh, d, w->y, d, weights + at->self_out_w, T, d, d, false);
-    groups_bwd(w, a, kept(w, a->keep, o->attention_dropout), SELF, w->batch->pairs, w->dwide,
+    groups_bwd(w, a, mask_of(w, a->mask, o->attention_dropout), SELF, w->batch->pairs, w->dwide,
                w->dwide + d, w->dwide + 2 * d, w->dh);
     NN(linear_bwd_w)(grad + at->self_qkv_w, grad + at->self_qkv_b, w->dwide, 3 * d, in->h, d, T, d,
                      3 * d);
@@ -721,8 +476,8 @@ static void decode(struct WORK *w, const REAL *weights, const REAL *memory) {
     NN(tokens_fwd)(w->tokens_in.x, w->batch->ids, w->at, weights + l->table, w->position_code, T,
                    d);
     norm n = decoder_norm(w, weights, NULL, -1);
-    NN(residual_norm_fwd)(NULL, w->tokens_in.h, w->tokens_in.stat, w->tokens_in.x, NULL, NULL, NULL, 1,
-                 n.gain, n.offset, (REAL)m->options.norm_eps, T, d);
+    NN(residual_norm_fwd)(NULL, w->tokens_in.h, w->tokens_in.stat, w->tokens_in.x, NULL, NULL, NULL,
+                          1, n.gain, n.offset, (REAL)m->options.norm_eps, T, d);
     for (int i = 0; i <= last && !is_stopped(w); i++)
         decoder_fwd(w, weights, i, decoder_in(w, i), memory);
     if (w->stopped) return;

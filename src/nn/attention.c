@@ -26,22 +26,22 @@ static void check_head(int H, int D) {
 }
 
 void sl_nn_attn_fwd(float *o, int ldo, float *p, const float *q, int ldq, const float *k,
-                    const float *v, int ldkv, const uint8_t *keep, float scale, int Tq, int Tk,
+                    const float *v, int ldkv, const uint8_t *mask, float scale, int Tq, int Tk,
                     int H, int D, bool causal, float *scratch) {
     check_head(H, D);
     SL_ASSERT(Tq >= 1 && Tk >= 1 && (!causal || Tq == Tk));
     SL_ASSERT(ldo >= H * D && ldq >= H * D && ldkv >= H * D);
-    chosen()->attn_fwd(o, ldo, p, q, ldq, k, v, ldkv, keep, scale, Tq, Tk, H, D, causal, scratch);
+    chosen()->attn_fwd(o, ldo, p, q, ldq, k, v, ldkv, mask, scale, Tq, Tk, H, D, causal, scratch);
 }
 
 void sl_nn_attn_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const float *dout, int ldo,
                     const float *q, const float *k, const float *v, const float *p,
-                    const uint8_t *keep, float scale, int Tq, int Tk, int H, int D, bool causal,
+                    const uint8_t *mask, float scale, int Tq, int Tk, int H, int D, bool causal,
                     float *scratch) {
     check_head(H, D);
     SL_ASSERT(Tq >= 1 && Tk >= 1 && (!causal || Tq == Tk));
     SL_ASSERT(ldo >= H * D && ldq >= H * D && ldkv >= H * D);
-    chosen()->attn_bwd(dq, ldq, dk, dv, ldkv, dout, ldo, q, k, v, p, keep, scale, Tq, Tk, H, D,
+    chosen()->attn_bwd(dq, ldq, dk, dv, ldkv, dout, ldo, q, k, v, p, mask, scale, Tq, Tk, H, D,
                        causal, scratch);
 }
 
@@ -51,19 +51,19 @@ static void check_columns(int N, int nq, int cols, const uint8_t *present, int p
 }
 
 void sl_nn_cols_fwd(float *o, int ldo, float *p, const float *q, int ldq, const float *k,
-                    const float *v, int ldkv, const uint8_t *keep, float scale,
+                    const float *v, int ldkv, const uint8_t *mask, float scale,
                     const uint8_t *present, int per, int N, int nq, int cols, int H, int D) {
     check_head(H, D);
     check_columns(N, nq, cols, present, per);
-    chosen()->cols_fwd(o, ldo, p, q, ldq, k, v, ldkv, keep, scale, present, per, N, nq, cols, H, D);
+    chosen()->cols_fwd(o, ldo, p, q, ldq, k, v, ldkv, mask, scale, present, per, N, nq, cols, H, D);
 }
 
 void sl_nn_cols_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const float *dout, int ldo,
                     const float *q, const float *k, const float *v, const float *p,
-                    const uint8_t *keep, float scale, const uint8_t *present, int per, int N,
+                    const uint8_t *mask, float scale, const uint8_t *present, int per, int N,
                     int nq, int cols, int H, int D) {
     check_head(H, D);
     check_columns(N, nq, cols, present, per);
-    chosen()->cols_bwd(dq, ldq, dk, dv, ldkv, dout, ldo, q, k, v, p, keep, scale, present, per, N,
+    chosen()->cols_bwd(dq, ldq, dk, dv, ldkv, dout, ldo, q, k, v, p, mask, scale, present, per, N,
                        nq, cols, H, D);
 }

@@ -7,9 +7,9 @@
  *     panel of B    [k = 0: 2 vectors][k = 1: 2 vectors] ...      one after the other in scratch
  *     tile of C     6 rows x 2 vectors: 12 sums in registers, 12 multiply-adds for 8 loads
  *
- * so the packing of B costs one pass over it and the rest reads neighbouring bytes. Packing matters:
- * rows of q, k and v are 3 H D numbers apart, often a multiple of 1024 bytes, and 64 of them fall
- * on a few sets of the first cache.
+ * so the packing of B costs one pass over it and the rest reads neighbouring bytes. Packing
+ * matters: rows of q, k and v are 3 H D numbers apart, often a multiple of 1024 bytes, and 64 of
+ * them fall on a few sets of the first cache.
  *
  *     forward    S = Q K^T            A = Q rows        B = K, transposed while packing
  *                O = P V              A = P rows        B = V
@@ -50,8 +50,8 @@ static void pack(float *out, const float *x, int ldx, int K, int N) {
     }
 }
 
-/* Panels of B[k][n] = x[n][k], k < K, a multiple of 8, n < N. Up to the next multiple of 16 the last
- * row stands again: what is made of it falls past the keys, where the weights are 0. */
+/* Panels of B[k][n] = x[n][k], k < K, a multiple of 8, n < N. Up to the next multiple of 16 the
+ * last row stands again: what is made of it falls past the keys, where the weights are 0. */
 static void pack_transposed(float *out, const float *x, int ldx, int K, int N) {
     for (int n = 0; n < sl_nn_attn_row(N); n += UNIT) {
         float *to = out + (size_t)(n / PANEL) * (size_t)K * PANEL + n % PANEL;
@@ -174,8 +174,8 @@ static void product(float *C, int ldc, factor A, const float *B, int B_depth, in
 
 /* ---------------------------------------------------------------- softmax ------------------- */
 
-/* Rows are taken four at a time: a row alone is one chain of maximum, exponentials, sum and division,
- * which the CPU would wait for. Row i of them sees `seen` + i grows keys. */
+/* Rows are taken four at a time: a row alone is one chain of maximum, exponentials, sum and
+ * division, which the CPU would wait for. Row i of them sees `seen` + i grows keys. */
 enum { GROUP = 4 };
 typedef struct extent {
     int seen, grows;
@@ -230,14 +230,15 @@ SL_INLINE void softmax(float *p, extent e, float base2, const int rows) {
 }
 
 /* out[0 .. n) := what dropout leaves of p, multiplied by scale. n is a multiple of W. */
-SL_INLINE void drop(float *out, const float *p, const uint8_t *keep, float scale, int n) {
+SL_INLINE void drop(float *out, const float *p, const uint8_t *mask, float scale, int n) {
     for (int j = 0; j < n; j += W)
-        v_store(out + j, v_keep(v_load(p + j) * v_set(scale), keep, (size_t)j, W));
+        v_store(out + j, v_keep(v_load(p + j) * v_set(scale), mask, (size_t)j, W));
 }
 
 /* dp, the gradient of what went into the second product, becomes the gradient of the scores before
- * their division: ds = p (dp - sum of dp p) root. Past the keys of a row p is 0, and ds is up to n. */
-SL_INLINE void softmax_bwd(float *dp, const float *p, const uint8_t *keep, float scale, extent e,
+ * their division: ds = p (dp - sum of dp p) root. Past the keys of a row p is 0, and ds is up to
+ * n. */
+SL_INLINE void softmax_bwd(float *dp, const float *p, const uint8_t *mask, float scale, extent e,
                         int n, float root, const int rows) {
     const int end = seen_by(e, rows - 1);
     const size_t row = (size_t)e.row;
@@ -247,8 +248,8 @@ SL_INLINE void softmax_bwd(float *dp, const float *p, const uint8_t *keep, float
         SL_UNROLL for (int i = 0; i < rows; i++) {
             const size_t at = (size_t)i * row + (size_t)j;
             vec d = v_load(dp + at);
-            if (keep) {
-                d = v_keep(d * v_set(scale), keep, at, W);
+            if (mask) {
+                d = v_keep(d * v_set(scale), mask, at, W);
                 v_store(dp + at, d);
             }
             total[i] = v_fma(d, v_load(p + at), total[i]);
@@ -267,7 +268,7 @@ SL_INLINE void softmax_bwd(float *dp, const float *p, const uint8_t *keep, float
 /* ---------------------------------------------------------------- attention ----------------- */
 
 static void attn_fwd(float *o, int ldo, float *p, const float *q, int ldq, const float *k,
-                     const float *v, int ldkv, const uint8_t *keep, float scale, int Tq, int Tk,
+                     const float *v, int ldkv, const uint8_t *mask, float scale, int Tq, int Tk,
                      int H, int D, bool causal, float *scratch) {
     const int row = sl_nn_attn_row(Tk);
     const float base2 = (float)(1.4426950408889634 / __builtin_sqrt((double)D));
@@ -292,8 +293,8 @@ static void attn_fwd(float *o, int ldo, float *p, const float *q, int ldq, const
                 softmax(p_i + (size_t)i * (size_t)row, e, base2, GROUP);
             for (; i < rows; i++, e.seen += e.grows)
                 softmax(p_i + (size_t)i * (size_t)row, e, base2, 1);
-            if (keep) {
-                drop(kept, p_i, keep + at / 8, scale, rows * row);
+            if (mask) {
+                drop(kept, p_i, mask + at / 8, scale, rows * row);
                 weights = kept;
             }
             product(o + (size_t)i0 * (size_t)ldo + head, ldo, (factor){ weights, (size_t)row, 1 },
@@ -302,9 +303,9 @@ static void attn_fwd(float *o, int ldo, float *p, const float *q, int ldq, const
     }
 }
 
-/* dx (rows of keys, D) (+)= w^T y, w being (rows, row) of a block of queries that begins at i0 and y
- * packed. Keys before the block were written by earlier blocks; with causal the block is the first to
- * see its own. */
+/* dx (rows of keys, D) (+)= w^T y, w being (rows, row) of a block of queries that begins at i0 and
+ * y packed. Keys before the block were written by earlier blocks; with causal the block is the
+ * first to see its own. */
 static void add_to_keys(float *dx, int ldkv, const float *w, int row, const float *y, int i0,
                         int rows, int seen, int D, bool causal) {
     const factor A = { w, 1, (size_t)row };
@@ -319,7 +320,7 @@ static void add_to_keys(float *dx, int ldkv, const float *w, int row, const floa
 
 static void attn_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const float *dout, int ldo,
                      const float *q, const float *k, const float *v, const float *p,
-                     const uint8_t *keep, float scale, int Tq, int Tk, int H, int D, bool causal,
+                     const uint8_t *mask, float scale, int Tq, int Tk, int H, int D, bool causal,
                      float *scratch) {
     const int row = sl_nn_attn_row(Tk);
     const float root = (float)(1 / __builtin_sqrt((double)D));
@@ -346,16 +347,16 @@ static void attn_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const f
             int i = 0;
             for (; i + GROUP <= rows; i += GROUP, e.seen += GROUP * e.grows) {
                 const size_t here = (size_t)i * (size_t)row;
-                softmax_bwd(ds + here, p + at + here, keep ? keep + (at + here) / 8 : NULL, scale,
+                softmax_bwd(ds + here, p + at + here, mask ? mask + (at + here) / 8 : NULL, scale,
                             e, sl_nn_attn_row(seen), root, GROUP);
             }
             for (; i < rows; i++, e.seen += e.grows) {
                 const size_t here = (size_t)i * (size_t)row;
-                softmax_bwd(ds + here, p + at + here, keep ? keep + (at + here) / 8 : NULL, scale,
+                softmax_bwd(ds + here, p + at + here, mask ? mask + (at + here) / 8 : NULL, scale,
                             e, sl_nn_attn_row(seen), root, 1);
             }
-            if (keep) {
-                drop(kept, p + at, keep + at / 8, scale, rows * row);
+            if (mask) {
+                drop(kept, p + at, mask + at / 8, scale, rows * row);
                 weights = kept;
             }
 

@@ -8,18 +8,18 @@
 typedef struct sl_nn__attention {
     // as the public functions of these names
     void (*attn_fwd)(float *o, int ldo, float *p, const float *q, int ldq, const float *k,
-                     const float *v, int ldkv, const uint8_t *keep, float scale, int Tq, int Tk,
+                     const float *v, int ldkv, const uint8_t *mask, float scale, int Tq, int Tk,
                      int H, int D, bool causal, float *scratch);
     void (*attn_bwd)(float *dq, int ldq, float *dk, float *dv, int ldkv, const float *dout, int ldo,
                      const float *q, const float *k, const float *v, const float *p,
-                     const uint8_t *keep, float scale, int Tq, int Tk, int H, int D, bool causal,
+                     const uint8_t *mask, float scale, int Tq, int Tk, int H, int D, bool causal,
                      float *scratch);
     void (*cols_fwd)(float *o, int ldo, float *p, const float *q, int ldq, const float *k,
-                     const float *v, int ldkv, const uint8_t *keep, float scale,
+                     const float *v, int ldkv, const uint8_t *mask, float scale,
                      const uint8_t *present, int per, int N, int nq, int cols, int H, int D);
     void (*cols_bwd)(float *dq, int ldq, float *dk, float *dv, int ldkv, const float *dout, int ldo,
                      const float *q, const float *k, const float *v, const float *p,
-                     const uint8_t *keep, float scale, const uint8_t *present, int per, int N,
+                     const uint8_t *mask, float scale, const uint8_t *present, int per, int N,
                      int nq, int cols, int H, int D);
     void (*add_row)(float *y, int ldy, const float *b, int N, int K);     // y[n] += b for all n
     void (*add_columns)(float *db, const float *dy, int ldy, int N, int K); // db += sum of dy[n]

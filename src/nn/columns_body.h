@@ -9,14 +9,15 @@
  *     softmax   on vectors of points
  *     combine   for each point its numbers as broadcast factors, vectors along D
  *
- * Where fewer points are left, the last one stands in for those missing, and is not stored again. */
+ * Where fewer points are left, the last one stands in for those missing, and is not stored
+ * again. */
 #include "nn/attention_impl.h"
 #include "nn/exponential.h"
 
 typedef struct columns {
     int N, nq, cols, H, D;
     size_t ldo, ldq, ldkv;
-    const uint8_t *keep;
+    const uint8_t *mask;
     float scale;
 } columns;
 
@@ -67,7 +68,7 @@ SL_INLINE void drop_pairs(pairs *kept, const pairs *x, const columns *s, int h, 
     for (int a = 0; a < nq; a++) {
         int32_t word[UNIT];
         for (int i = 0; i < UNIT; i++) {
-            const uint8_t *row = s->keep + cell(s, a, r + i) * bytes + bit / 8;
+            const uint8_t *row = s->mask + cell(s, a, r + i) * bytes + bit / 8;
             word[i] = (row[0] | (over ? row[1] << 8 : 0)) >> (bit % 8);
         }
         iunit words;
@@ -81,7 +82,8 @@ SL_INLINE void drop_pairs(pairs *kept, const pairs *x, const columns *s, int h, 
 }
 
 /* Softmax over the keys c that are there; the others become 0, and all do if none is there. */
-SL_INLINE void softmax_pairs(pairs *p, const iunit *there, float base2, const int nq, const int cols) {
+SL_INLINE void softmax_pairs(pairs *p, const iunit *there, float base2, const int nq,
+                             const int cols) {
     for (int a = 0; a < nq; a++) {
         unit e[SL_NN_MAX_COLUMNS], total = { 0 };
         unit top = unit_set(-__builtin_inff());
@@ -128,7 +130,7 @@ SL_INLINE void cols_fwd_of(const columns *s, float *o, float *p, const float *q,
                 for (int i = 0; i < points; i++)
                     for (int c = 0; c < cols; c++)
                         numbers(s, p, a, r + i, h)[c] = w.of[a * cols + c][i];
-            if (s->keep) drop_pairs(&w, &w, s, h, r, nq, cols);
+            if (s->mask) drop_pairs(&w, &w, s, h, r, nq, cols);
 
             for (int i = 0; i < points; i++)
                 for (int d = head; d < head + s->D; d += UNIT) {
@@ -161,11 +163,11 @@ SL_INLINE void cols_bwd_of(const columns *s, float *dq, float *dk, float *dv, co
                     for (int c = 0; c < cols; c++)
                         w.of[a * cols + c][i] = numbers(s, p, a, r + i, h)[c];
             dots(&ds, s, dout + head, s->ldo, v + head, r, nq, cols);
-            if (s->keep) {
+            if (s->mask) {
                 drop_pairs(&kept, &w, s, h, r, nq, cols);
                 drop_pairs(&ds, &ds, s, h, r, nq, cols);
             }
-            const pairs *left = s->keep ? &kept : &w;
+            const pairs *left = s->mask ? &kept : &w;
             for (int a = 0; a < nq; a++) {
                 unit total = { 0 };
                 for (int c = 0; c < cols; c++)
@@ -219,9 +221,9 @@ SL_INLINE void cols_bwd_of(const columns *s, float *dq, float *dk, float *dv, co
     else call(nq, cols);
 
 static void cols_fwd(float *o, int ldo, float *p, const float *q, int ldq, const float *k,
-                     const float *v, int ldkv, const uint8_t *keep, float scale,
+                     const float *v, int ldkv, const uint8_t *mask, float scale,
                      const uint8_t *present, int per, int N, int nq, int cols, int H, int D) {
-    const columns s = { N, nq, cols, H, D, (size_t)ldo, (size_t)ldq, (size_t)ldkv, keep, scale };
+    const columns s = { N, nq, cols, H, D, (size_t)ldo, (size_t)ldq, (size_t)ldkv, mask, scale };
 #define CALL(a, c) cols_fwd_of(&s, o, p, q, k, v, present, per, a, c)
     COUNTS(CALL)
 #undef CALL
@@ -229,9 +231,9 @@ static void cols_fwd(float *o, int ldo, float *p, const float *q, int ldq, const
 
 static void cols_bwd(float *dq, int ldq, float *dk, float *dv, int ldkv, const float *dout, int ldo,
                      const float *q, const float *k, const float *v, const float *p,
-                     const uint8_t *keep, float scale, const uint8_t *present, int per, int N,
+                     const uint8_t *mask, float scale, const uint8_t *present, int per, int N,
                      int nq, int cols, int H, int D) {
-    const columns s = { N, nq, cols, H, D, (size_t)ldo, (size_t)ldq, (size_t)ldkv, keep, scale };
+    const columns s = { N, nq, cols, H, D, (size_t)ldo, (size_t)ldq, (size_t)ldkv, mask, scale };
     (void)present, (void)per;
 #define CALL(a, c) cols_bwd_of(&s, dq, dk, dv, dout, q, k, v, p, a, c)
     COUNTS(CALL)

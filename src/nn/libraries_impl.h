@@ -5,9 +5,10 @@
 
 #include "nn/nn.h"
 
-/* C = alpha op(A) op(B) + beta C by one library, loaded if it was not. Failing leaves C undefined. */
-SL_NODISCARD sl_status sl_nn__product(sl_gemm_library library, bool ta, bool tb, int M, int N, int K,
-                                      float alpha, const float *A, int lda, const float *B, int ldb,
-                                      float beta, float *C, int ldc);
+/* C = alpha op(A) op(B) + beta C by one library, loaded if it was not. Failing leaves C
+ * undefined. */
+SL_NODISCARD sl_status sl_nn__product(sl_gemm_library library, bool ta, bool tb, int M, int N,
+                                      int K, float alpha, const float *A, int lda, const float *B,
+                                      int ldb, float beta, float *C, int ldc);
 
 #endif

@@ -11,8 +11,8 @@ static void add_row(float *y, int ldy, const float *b, int N, int K) {
     }
 }
 
-/* Strips of eight vectors; in each, 64 rows are summed before they are added to what there is, which
- * keeps long columns as exact as short ones. */
+/* Strips of eight vectors; in each, 64 rows are summed before they are added to what there is,
+ * which keeps long columns as exact as short ones. */
 static void add_columns(float *db, const float *dy, int ldy, int N, int K) {
     enum { STRIP = 8 * W, BLOCK = 64 };
     for (int n0 = 0; n0 < N; n0 += BLOCK) {

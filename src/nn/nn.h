@@ -21,8 +21,8 @@
  * from measurements in docs/performance.md. Elementwise work is fused into few passes over memory:
  * the kernel that reads a product adds its bias.
  *
- * Dropout: bits are made ahead by sl_nn_keep_bits from Philox counters, so a mask is a function of
- * (key, counter) and every kernel and twin sees the same one. */
+ * Dropout: sl_nn_dropout_mask makes the bits from Philox counters before the kernels run, so a mask
+ * is a function of (key, counter), the same for every kernel and its plain twin. */
 #ifndef SL_NN_H
 #define SL_NN_H
 
@@ -54,9 +54,9 @@ size_t sl_nn_attn_scratch(int Tq, int Tk, int D);
 /* bits[0 .. bytes) := 8 bytes bits, each 1 with probability 1 - threshold/65536. Bit i is decided
  * by the 16-bit word i of the Philox blocks (key, hi, lo), (key, hi, lo + 1), ..., low half of a
  * word first: the same on every CPU. */
-void sl_nn_keep_bits(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
-                  uint32_t threshold);
-static inline uint32_t sl_nn_keep_threshold(double p) { return (uint32_t)(p * 65536.0 + 0.5); }
+void sl_nn_dropout_mask(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
+                        uint32_t threshold);
+static inline uint32_t sl_nn_dropout_threshold(double p) { return (uint32_t)(p * 65536.0 + 0.5); }
 
 /* ---------------------------------------------------------------- one row at a time --------- */
 
@@ -71,8 +71,8 @@ static inline uint32_t sl_nn_keep_threshold(double p) { return (uint32_t)(p * 65
 size_t sl_nn_panels_size(int C, int K); // numbers of a (K,C) matrix in panels
 /* panels := W (K,C), rows ldw apart; or, with `across`, W (C,K), whose columns are the outputs. */
 void sl_nn_panels_pack(float *panels, const float *W, int ldw, int C, int K, bool across);
-/* y = x W^T + b.   x (N,C)   W (K,C) in panels   b (K) or NULL   y (N,K). Each number is one sum over
- * C in order, then b. */
+/* y = x W^T + b.   x (N,C)   W (K,C) in panels   b (K) or NULL   y (N,K). Each number is one sum
+ * over C in order, then b. */
 void sl_nn_panels_fwd(float *y, int ldy, const float *x, int ldx, const float *panels,
                       const float *b, int N, int C, int K);
 
@@ -89,8 +89,8 @@ void sl_nn_attn_row_fwd(float *o, const float *q, const float *const *kv, int T,
 #define SL_NN_MAX_BLOCKS 1024
 
 /* out[i] = the sum of block[0][i] .. block[n_blocks-1][i] by halves: the first half's sum plus the
- * second half's, n_blocks being a power of two up to SL_NN_MAX_BLOCKS. out may be one of the blocks. Answers the sum of
- * out[i]^2, in double, by a fixed order. */
+ * second half's, n_blocks being a power of two up to SL_NN_MAX_BLOCKS. out may be one of the
+ * blocks. Answers the sum of out[i]^2, in double, by a fixed order. */
 double sl_nn_sum_tree(float *out, const float *const *block, int n_blocks, int64_t n);
 double sl_nn_sum_squares(const float *x, int64_t n); // in double
 

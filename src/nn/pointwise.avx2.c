@@ -1,5 +1,5 @@
 /* pointwise - the kernels for AVX2 and FMA. */
-#include "nn/keep_body.h"
+#include "nn/mask_body.h"
 #include "nn/pointwise_body.h"
 #include "nn/sums_body.h"
 

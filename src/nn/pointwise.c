@@ -1,5 +1,5 @@
 /* pointwise - the kernels for every CPU, the public functions, and the choice of a variant. */
-#include "nn/keep_body.h"
+#include "nn/mask_body.h"
 #include "nn/pointwise_body.h"
 #include "nn/sums_body.h"
 
@@ -19,15 +19,15 @@ const sl_nn__pointwise *sl_nn__pointwise_at(sl_isa isa) {
 static const sl_nn__pointwise *chosen(void) { return sl_nn__pointwise_at(sl_cpu()); }
 
 void sl_nn_residual_norm_fwd(float *xo, float *h, float *stat, const float *x, const float *y,
-                             const float *b, const uint8_t *keep, float scale, const float *gain,
+                             const float *b, const uint8_t *mask, float scale, const float *gain,
                              const float *offset, float eps, int N, int C) {
-    chosen()->residual_norm_fwd(xo, h, stat, x, y, b, keep, scale, gain, offset, eps, N, C);
+    chosen()->residual_norm_fwd(xo, h, stat, x, y, b, mask, scale, gain, offset, eps, N, C);
 }
 
 void sl_nn_residual_norm_bwd(float *dx, float *dy, float *db, float *dgain, float *doffset,
                              const float *dh, const float *xo, const float *stat,
-                             const uint8_t *keep, float scale, const float *gain, int N, int C) {
-    chosen()->residual_norm_bwd(dx, dy, db, dgain, doffset, dh, xo, stat, keep, scale, gain, N, C);
+                             const uint8_t *mask, float scale, const float *gain, int N, int C) {
+    chosen()->residual_norm_bwd(dx, dy, db, dgain, doffset, dh, xo, stat, mask, scale, gain, N, C);
 }
 
 void sl_nn_silu_fwd(float *a, float *u, const float *b, int N, int K) {
@@ -62,9 +62,9 @@ double sl_nn_xent(float *dz, const float *z, const uint8_t *target, int N, int V
     return chosen()->xent(dz, z, target, N, V);
 }
 
-void sl_nn_keep_bits(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
-                     uint32_t threshold) {
-    chosen()->keep_bits(bits, bytes, key, hi, lo, threshold);
+void sl_nn_dropout_mask(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
+                        uint32_t threshold) {
+    chosen()->dropout_mask(bits, bytes, key, hi, lo, threshold);
 }
 
 double sl_nn_sum_tree(float *out, const float *const *block, int n_blocks, int64_t n) {

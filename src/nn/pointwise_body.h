@@ -1,17 +1,18 @@
 /* The fast kernels that neither multiply matrices nor attend: one text for all instruction sets.
  *
- * A norm is a chain: sum of a row, mean, squares, root, quotient. One row leaves the machine waiting
- * at every link, so four rows (ROWS) walk the chain together, and their horizontal sums are taken at
- * once. Four rows of the widest model are 16 KB: a second look at them finds them in the first cache.
+ * A norm is a chain: sum of a row, mean, squares, root, quotient. One row leaves the machine
+ * waiting at every link, so four rows (ROWS) walk the chain together, and their horizontal sums are
+ * taken at once. Four rows of the widest model are 16 KB: a second look at them finds them in the
+ * first cache.
  *
- * Column sums (db, dgain, doffset) stay in the first cache, and each row is added to them where they
- * lie. Four rows side by side, summed in registers first, were tried: on a Zen 3 they were no faster
- * at 64 columns, a tenth slower at 256, and half as fast at 1024, where rows are 4 KB apart and all
- * their lines fall into one set of the cache.
+ * Column sums (db, dgain, doffset) stay in the first cache, and each row is added to them where
+ * they lie. Four rows side by side, summed in registers first, were tried: on a Zen 3 they were no
+ * faster at 64 columns, a tenth slower at 256, and half as fast at 1024, where rows are 4 KB apart
+ * and all their lines fall into one set of the cache.
  *
- * A kernel is a function of one piece of a row, n numbers from column c on, inlined into a loop over
- * whole vectors and once for the rest, where n < W. What its caller left out (bits, a bias, the norm)
- * are constants there, so each combination is a loop of its own.
+ * A kernel is a function of one piece of a row, n numbers from column c on, inlined into a loop
+ * over whole vectors and once for the rest, where n < W. What its caller left out (bits, a bias,
+ * the norm) are constants there, so each combination is a loop of its own.
  *
  * The order of a sum depends on N, C and W alone. */
 #include <math.h>
@@ -27,7 +28,7 @@ typedef struct residual_norm {
     bool join, bias, drop, norm; // which parts there are
     const float *x, *y, *b, *gain, *offset;
     float *xo, *h, *stat;
-    const uint8_t *keep;
+    const uint8_t *mask;
     float scale, eps;
     int C;
 } residual_norm;
@@ -40,8 +41,8 @@ SL_INLINE vec join(const residual_norm *s, size_t row, int c, int n) {
     vec y = v_load_n(s->y + at, n);
     if (s->bias) y += v_load_n(s->b + c, n);
     if (s->drop) {
-        const uint8_t *keep = s->keep + row * (((size_t)s->C + 7) / 8);
-        x = v_fma(v_keep(y, keep, (size_t)c, n), v_set(s->scale), x);
+        const uint8_t *mask = s->mask + row * (((size_t)s->C + 7) / 8);
+        x = v_fma(v_keep(y, mask, (size_t)c, n), v_set(s->scale), x);
     } else {
         x += y;
     }
@@ -81,13 +82,14 @@ SL_INLINE vec squares_of_row(const float *x, float mean, int C) {
     return sum0 + sum1;
 }
 
-SL_INLINE void norm(const residual_norm *s, const float *x, float *h, vec mean, vec rstd, int c, int n) {
+SL_INLINE void norm(const residual_norm *s, const float *x, float *h, vec mean, vec rstd, int c,
+                    int n) {
     const vec z = (v_load_n(x + c, n) - mean) * rstd;
     v_store_n(h + c, v_fma(z, v_load_n(s->gain + c, n), v_load_n(s->offset + c, n)), n);
 }
 
 /* Up to ROWS rows from `row` on; a row's result does not depend on its neighbours. */
-SL_INLINE void seam_rows(const residual_norm *s, size_t row, int rows) {
+SL_INLINE void residual_norm_rows(const residual_norm *s, size_t row, int rows) {
     vec sum[ROWS];
     for (int r = 0; r < rows; r++) sum[r] = join_row(s, row + (size_t)r);
     if (!s->norm) return;
@@ -116,34 +118,36 @@ SL_INLINE void seam_rows(const residual_norm *s, size_t row, int rows) {
     }
 }
 
-SL_INLINE void seam_all(residual_norm s, bool joined, bool biased, bool dropped, bool normed, int N) {
+SL_INLINE void residual_norm_all(residual_norm s, bool joined, bool biased, bool dropped,
+                                 bool normed, int N) {
     s.join = joined, s.bias = biased, s.drop = dropped, s.norm = normed;
-    for (int n = 0; n < N; n += ROWS) seam_rows(&s, (size_t)n, SL_MIN(ROWS, N - n));
+    for (int n = 0; n < N; n += ROWS) residual_norm_rows(&s, (size_t)n, SL_MIN(ROWS, N - n));
 }
 
 static void residual_norm_fwd(float *xo, float *h, float *stat, const float *x, const float *y,
-                     const float *b, const uint8_t *keep, float scale, const float *gain,
-                     const float *offset, float eps, int N, int C) {
-    const residual_norm s = { .x = x, .y = y, .b = b, .gain = gain, .offset = offset, .xo = xo, .h = h,
-                     .stat = stat, .keep = keep, .scale = scale, .eps = eps, .C = C };
+                              const float *b, const uint8_t *mask, float scale, const float *gain,
+                              const float *offset, float eps, int N, int C) {
+    const residual_norm s = { .x = x, .y = y, .b = b, .gain = gain, .offset = offset, .xo = xo,
+                              .h = h, .stat = stat, .mask = mask, .scale = scale, .eps = eps,
+                              .C = C };
     const bool normed = gain != NULL;
-    if (!y && normed) seam_all(s, false, false, false, true, N);
+    if (!y && normed) residual_norm_all(s, false, false, false, true, N);
     else if (!y) return;
-    else if (normed && keep && b) seam_all(s, true, true, true, true, N);
-    else if (normed && keep) seam_all(s, true, false, true, true, N);
-    else if (normed && b) seam_all(s, true, true, false, true, N);
-    else if (normed) seam_all(s, true, false, false, true, N);
-    else if (keep && b) seam_all(s, true, true, true, false, N);
-    else if (keep) seam_all(s, true, false, true, false, N);
-    else if (b) seam_all(s, true, true, false, false, N);
-    else seam_all(s, true, false, false, false, N);
+    else if (normed && mask && b) residual_norm_all(s, true, true, true, true, N);
+    else if (normed && mask) residual_norm_all(s, true, false, true, true, N);
+    else if (normed && b) residual_norm_all(s, true, true, false, true, N);
+    else if (normed) residual_norm_all(s, true, false, false, true, N);
+    else if (mask && b) residual_norm_all(s, true, true, true, false, N);
+    else if (mask) residual_norm_all(s, true, false, true, false, N);
+    else if (b) residual_norm_all(s, true, true, false, false, N);
+    else residual_norm_all(s, true, false, false, false, N);
 }
 
 typedef struct back {
     bool norm, branch, drop, bias; // branch: dy is computed
     float *dx, *dy, *db, *dgain, *doffset;
     const float *dh, *xo, *gain, *stat;
-    const uint8_t *keep;
+    const uint8_t *mask;
     float scale;
     int C;
     // of each of the rows in work: dx += rstd dh gain + flat + tilt (xo - mean)
@@ -203,8 +207,8 @@ SL_INLINE void back_piece(const back *s, size_t row, int r, int c, int n) {
     }
     if (!s->branch) return;
     if (s->drop) {
-        const uint8_t *keep = s->keep + row * (((size_t)s->C + 7) / 8);
-        dx = v_keep(dx * v_set(s->scale), keep, (size_t)c, n);
+        const uint8_t *mask = s->mask + row * (((size_t)s->C + 7) / 8);
+        dx = v_keep(dx * v_set(s->scale), mask, (size_t)c, n);
     }
     v_store_n(s->dy + at, dx, n);
     if (s->bias) add_to(s->db + c, dx, n);
@@ -225,19 +229,19 @@ SL_INLINE void back_all(back s, bool normed, bool branched, bool dropped, bool b
 }
 
 static void residual_norm_bwd(float *dx, float *dy, float *db, float *dgain, float *doffset,
-                     const float *dh, const float *xo, const float *stat, const uint8_t *keep,
+                     const float *dh, const float *xo, const float *stat, const uint8_t *mask,
                      float scale, const float *gain, int N, int C) {
     const back s = { .dx = dx, .dy = dy, .db = db, .dgain = dgain, .doffset = doffset, .dh = dh,
-                     .xo = xo, .gain = gain, .stat = stat, .keep = keep, .scale = scale, .C = C };
+                     .xo = xo, .gain = gain, .stat = stat, .mask = mask, .scale = scale, .C = C };
     const bool normed = gain != NULL;
     if (!dy && normed) back_all(s, true, false, false, false, N);
     else if (!dy) return;
-    else if (normed && keep && db) back_all(s, true, true, true, true, N);
-    else if (normed && keep) back_all(s, true, true, true, false, N);
+    else if (normed && mask && db) back_all(s, true, true, true, true, N);
+    else if (normed && mask) back_all(s, true, true, true, false, N);
     else if (normed && db) back_all(s, true, true, false, true, N);
     else if (normed) back_all(s, true, true, false, false, N);
-    else if (keep && db) back_all(s, false, true, true, true, N);
-    else if (keep) back_all(s, false, true, true, false, N);
+    else if (mask && db) back_all(s, false, true, true, true, N);
+    else if (mask) back_all(s, false, true, true, false, N);
     else if (db) back_all(s, false, true, false, true, N);
     else back_all(s, false, true, false, false, N);
 }

@@ -1,7 +1,7 @@
 /* pointwise_impl - the fast kernels of one instruction set.
  *
- *     pointwise_body.h   seams, activation, both ends of the model
- *     keep_body.h        dropout's bits
+ *     pointwise_body.h   residual and norm, activation, embeddings, the loss
+ *     mask_body.h        masks of dropout
  *     sums_body.h        sums of gradient blocks
  *
  * are one text each, compiled by pointwise.c, pointwise.avx2.c and pointwise.avx512.c, which also
@@ -12,8 +12,8 @@
 #include "nn/nn.h"
 
 #define SL_NN__POINTWISE(X)                                                                     \
-    X(residual_norm_fwd) X(residual_norm_bwd) X(silu_fwd) X(silu_bwd) X(cells_fwd) X(cells_bwd) X(tokens_fwd)     \
-    X(tokens_bwd) X(xent) X(keep_bits) X(sum_tree) X(sum_squares)
+    X(residual_norm_fwd) X(residual_norm_bwd) X(silu_fwd) X(silu_bwd) X(cells_fwd) X(cells_bwd) \
+    X(tokens_fwd) X(tokens_bwd) X(xent) X(dropout_mask) X(sum_tree) X(sum_squares)
 
 /* A function per kernel, typed as the public one of its name. */
 typedef struct sl_nn__pointwise {

@@ -6,10 +6,11 @@
 
 /* ---------------------------------------------------------------- panels -------------------- */
 
-/* A tile is TALL rows by one panel, held in registers: 12 sums, what the instruction set has room for. */
+/* A tile is TALL rows by one panel, held in registers: 12 sums, what the instruction set has room
+ * for. */
 enum { VECS = SL_PANEL / W, TALL = W == 16 ? 12 : W == 8 ? 6 : 2 };
-/* Inputs that are taken at a time: a panel's part and the rows of a tile stay in the first cache. What
- * is summed so far waits in y meanwhile, which loses nothing: a sum is a float either way. */
+/* Inputs that are taken at a time: a panel's part and the rows of a tile stay in the first cache.
+ * What is summed so far waits in y meanwhile, which loses nothing: a sum is a float either way. */
 enum { DEEP = 256 };
 
 typedef struct tile {

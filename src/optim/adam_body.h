@@ -1,6 +1,6 @@
 /* adam_body - the passes over numbers of type REAL with the root SQRT. Plain loops that compilers
- * turn into vectors. A step is bound by memory (it reads four arrays and writes three), so the exact
- * root and quotient cost nothing that estimates would save. */
+ * turn into vectors. A step is bound by memory (it reads four arrays and writes three), so the
+ * exact root and quotient cost nothing that estimates would save. */
 #include "optim/optim_impl.h"
 
 static void adam(void *weights, void *mean, void *square, const void *grad, int n,
@@ -28,8 +28,8 @@ static void shrink(void *numbers, int n, double part_by) {
     for (int i = 0; i < n; i++) x[i] -= part * x[i];
 }
 
-/* In double, in sixteen strands of every sixteenth number each, which are then added by halves; what
- * is left over at the end is added one by one. */
+/* In double, in sixteen strands of every sixteenth number each, which are then added by halves;
+ * what is left over at the end is added one by one. */
 static double squares(const void *numbers, int n) {
     enum { STRANDS = 16 };
     const REAL *x = numbers;

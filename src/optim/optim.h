@@ -1,16 +1,16 @@
 /* optim - from gradients to new weights: clipping, schedule, Adam, AdamW, AdamCPR.
  *
  * A step has a fixed order: lanes are summed, the norm of the whole gradient decides the clip
- * factor, Adam moves every number, and AdamCPR then holds each regularised tensor's sum of squares R
- * under a bound kappa by shrinking it, with a Lagrange multiplier lambda per tensor:
+ * factor, Adam moves every number, and AdamCPR then holds each regularised tensor's sum of squares
+ * R under a bound kappa by shrinking it, with a Lagrange multiplier lambda per tensor:
  *
  *     m += (1-b1)(g - m);  v = b2 v + (1-b2) g^2
  *     w -= (lr/c1) m / (sqrt(v)/sqrt(c2) + eps)              c1 = 1-b1^t, c2 = 1-b2^t
  *     lambda = max(0, lambda + (mu/n)(R - kappa));  w *= 1 - 2 lambda      once kappa is set
  *
- * kappa is found per tensor at the inflection of R: R is sampled every S steps, and the first sample
- * whose increase is smaller than the one before it (not before step 4 S) sets kappa = R. Until
- * then the tensor is free. Other ways to set kappa are options.
+ * kappa is found per tensor at the inflection of R: R is sampled every S steps, and the first
+ * sample whose increase is smaller than the one before it (not before step 4 S) sets kappa = R.
+ * Until then the tensor is free. Other ways to set kappa are options.
  *
  * Everything works on pieces: each tensor is cut into runs of at most SL_PIECE numbers, and sums go
  * piece by piece, in order, in double. A piece is the unit that threads share and that ranks own,
@@ -19,8 +19,8 @@
  *     tensors   |------- a -------|-- b --|------------ c ------------|
  *     pieces    |  0  |  1  |  2  |   3   |  4  |  5  |  6  |   7   |
  *
- * The arithmetic is one text for float and double (optim_test.h has the double twin). Callers write no
- * field of sl_optim but the state that a checkpoint restores: t, clamped, cpr, m, v. */
+ * The arithmetic is one text for float and double (optim_test.h has the double twin). Callers write
+ * no field of sl_optim but the state that a checkpoint restores: t, clamped, cpr, m, v. */
 #ifndef SL_OPTIM_H
 #define SL_OPTIM_H
 
@@ -100,8 +100,8 @@ typedef struct sl_optim {
     int64_t clamped;       // times that 2 lambda had to be kept below 1/2
 } sl_optim;
 
-/* Owns share `rank` of `ranks`: a run of pieces, nearly equal in numbers, empty for some where there
- * are more ranks than pieces. Tensors come by rising offset. SL_EINVAL: the options. */
+/* Owns share `rank` of `ranks`: a run of pieces, nearly equal in numbers, empty for some where
+ * there are more ranks than pieces. Tensors come by rising offset. SL_EINVAL: the options. */
 SL_NODISCARD sl_status sl_optim_new(sl_optim **out, const sl_tensor *tensors, int n_tensor,
                                     const sl_optim_options *o, int64_t steps, int rank, int ranks);
 void sl_optim_free(sl_optim *s);
@@ -123,9 +123,9 @@ typedef struct sl_optim_report {
     int bounds_set; // tensors whose kappa was set after this step
 } sl_optim_report;
 
-/* One step. grad: the gradient that sl_optim_sum made last, of which this rank has begin .. end right;
- * it is multiplied by `scale` (1 over the tokens of the batch) first. weights begin .. end are changed.
- * Collective where there are several ranks: partial sums are exchanged inside, and a
+/* One step. grad: the gradient that sl_optim_sum made last, of which this rank has begin .. end
+ * right; it is multiplied by `scale` (1 over the tokens of the batch) first. weights begin .. end
+ * are changed. Collective where there are several ranks: partial sums are exchanged inside, and a
  * status other than the next is that of the exchange. A gradient that is not finite changes nothing
  * and is SL_ELIMIT. */
 SL_NODISCARD sl_status sl_optim_step(sl_optim_report *out, sl_optim *s, sl_pool *pool,

@@ -105,8 +105,8 @@ static sl_status surprise_of(double *out, const estimate *s, sl_arena *a, int64_
     bool good = false;
     int sets = 0;
     for (; !good && sets < DATA_SETS; sets++)
-        SL_TRY(sl_pairs__again(&good, a, s->p, &pair, start.number, sets));
-    const int attempts = (pair.attempts - 1) % ATTEMPTS_PER_BASE + 1;
+        SL_TRY(sl_pairs__redraw(&good, a, s->p, &pair, start.number, sets));
+    const int attempts = (pair.attempts - 1) % SL_PAIRS__ATTEMPTS_PER_BASE + 1;
     *out =
         sl_log((double)s->p->n_seen) - sl_log(chance) + harmonic(sets - 1) - harmonic(attempts - 1);
     return SL_OK;

@@ -61,7 +61,7 @@ static void draw_counts(sl_mixture *m, sl_rng *rng, int points) {
 /* ---------------------------------------------------------------- the mixture --------------- */
 
 /* What a cluster takes from its stream: so many uniforms. Normals are made of them in pairs. */
-enum { U_SHAPE, U_WEIGHT, U_ANGLE, U_WIDTH, U_NORMAL = U_WIDTH + MAX_COLUMNS };
+enum { U_SHAPE, U_WEIGHT, U_ANGLE, U_WIDTH, U_NORMAL = U_WIDTH + SL_PAIRS__MAX_COLUMNS };
 enum { MAX_PAIRS = 4, MAX_UNIFORMS = U_NORMAL + 2 * MAX_PAIRS };
 
 /* Pairs of normals that a cluster needs: for its centre, and in space for its rotation. */
@@ -94,7 +94,7 @@ static void compute(values *out, const double *u, int clusters, int pairs) {
 
 /* The rotation of a quaternion, which need not have length 1. */
 static void rotate_in_space(sl_cluster *c, const double *q) {
-    double(*r)[MAX_COLUMNS] = c->rotation;
+    double(*r)[SL_PAIRS__MAX_COLUMNS] = c->rotation;
     double w = q[0], x = q[1], y = q[2], z = q[3];
     double s = 2 / (w * w + x * x + y * y + z * z);
     r[0][0] = 1 - s * (y * y + z * z), r[0][1] = s * (x * y - z * w), r[0][2] = s * (x * z + y * w);

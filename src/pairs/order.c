@@ -20,7 +20,8 @@ static grid grid_of(int64_t n) {
 }
 
 static uint64_t shift(sl_pairs__key key, int round, uint64_t half, uint64_t below) {
-    uint64_t lo = (uint64_t)PURPOSE_ORDER << 56 | (uint64_t)key.split << 52 | (uint64_t)round;
+    uint64_t lo =
+        (uint64_t)SL_PAIRS__PURPOSE_ORDER << 56 | (uint64_t)key.split << 52 | (uint64_t)round;
     sl_philox_block v = sl_philox(key.seed, (uint64_t)key.pass << 32 ^ half, lo);
     return (v.v[0] | (uint64_t)v.v[1] << 32) % below;
 }

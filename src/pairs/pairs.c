@@ -55,7 +55,7 @@ static sl_status make_tokens(sl_pair *out, sl_pair_failure *failure, sl_arena *a
 
 /* A table being filled: `points` rows of all variables and y, the first `have` of them good. */
 typedef struct table {
-    double *x[MAX_COLUMNS], *y;
+    double *x[SL_PAIRS__MAX_COLUMNS], *y;
     int have;
 } table;
 
@@ -88,7 +88,7 @@ static int take_valid(table *t, const table *from, int points, int variables, do
 
 /* What raw columns are made by: x -> factor x + offset. */
 typedef struct raw {
-    double factor[MAX_COLUMNS], offset[MAX_COLUMNS];
+    double factor[SL_PAIRS__MAX_COLUMNS], offset[SL_PAIRS__MAX_COLUMNS];
     bool on;
 } raw;
 
@@ -144,11 +144,11 @@ typedef struct streams {
 
 static void streams_init(streams *s, const sl_pairs *p, sl_split split, uint64_t number,
                          int attempt) {
-    sl_pairs__rng(&s->columns, p, split, number, attempt, PURPOSE_COLUMNS);
-    sl_pairs__rng(&s->mixture, p, split, number, attempt, PURPOSE_MIXTURE);
-    sl_pairs__rng(&s->counts, p, split, number, attempt, PURPOSE_COUNTS);
-    sl_pairs__rng(&s->points, p, split, number, attempt, PURPOSE_POINTS);
-    sl_pairs__rng(&s->noise, p, split, number, attempt, PURPOSE_NOISE);
+    sl_pairs__rng(&s->columns, p, split, number, attempt, SL_PAIRS__PURPOSE_COLUMNS);
+    sl_pairs__rng(&s->mixture, p, split, number, attempt, SL_PAIRS__PURPOSE_MIXTURE);
+    sl_pairs__rng(&s->counts, p, split, number, attempt, SL_PAIRS__PURPOSE_COUNTS);
+    sl_pairs__rng(&s->points, p, split, number, attempt, SL_PAIRS__PURPOSE_POINTS);
+    sl_pairs__rng(&s->noise, p, split, number, attempt, SL_PAIRS__PURPOSE_NOISE);
 }
 
 /* Rows with a valid y: from one mixture, or whole data sets until one is good throughout. */
@@ -158,7 +158,7 @@ static sl_status fill(table *t, sl_pair *out, sl_mixture *m, sl_pairs__trace *tr
     const int N = (int)o->points, D = p->variables;
     const bool whole = o->retry == SL_PAIRS_RETRY_WHOLE;
     const sl_program *program;
-    const double *column[MAX_COLUMNS];
+    const double *column[SL_PAIRS__MAX_COLUMNS];
     raw shape;
     draw_raw(&shape, &s->columns, o, D);
     SL_TRY(sl_expr_compile(&program, scratch, out->expr));
@@ -220,7 +220,7 @@ sl_status sl_pairs__attempt(sl_pair *out, sl_pair_failure *failure, sl_pairs__tr
                             sl_arena *a, const sl_pairs *p, const sl_pairs__start *start,
                             sl_split split, int attempt) {
     const sl_pairs_options *o = &p->options;
-    const int64_t at = (start->first + attempt / ATTEMPTS_PER_BASE) % start->n_list;
+    const int64_t at = (start->first + attempt / SL_PAIRS__ATTEMPTS_PER_BASE) % start->n_list;
     const int64_t index = start->list[at];
     const sl_node *base = sl_universe_get(p->universe, index);
     sl_rng rng;
@@ -232,7 +232,7 @@ sl_status sl_pairs__attempt(sl_pair *out, sl_pair_failure *failure, sl_pairs__tr
     // the expression
     sl_pair_site *site = sl_arena_alloc(a, base->len * sizeof *site); // no more sites than nodes
     if (!site) return sl_fail_memory(base->len, sizeof *site, "constants");
-    sl_pairs__rng(&rng, p, split, start->number, attempt, PURPOSE_CONSTANTS);
+    sl_pairs__rng(&rng, p, split, start->number, attempt, SL_PAIRS__PURPOSE_CONSTANTS);
     sl_status st = sl_pairs__insert(&out->expr, site, &out->n_sites, a, base, &rng, o);
     out->site = site;
     if (st == SL_EOVERFLOW || st == SL_ELIMIT) {
@@ -260,14 +260,14 @@ sl_status sl_pairs__attempt(sl_pair *out, sl_pair_failure *failure, sl_pairs__tr
     return make_tokens(out, failure, a, o);
 }
 
-sl_status sl_pairs__again(bool *good, sl_arena *a, const sl_pairs *p, const sl_pair *pair,
-                          uint64_t number, int attempt) {
+sl_status sl_pairs__redraw(bool *good, sl_arena *a, const sl_pairs *p, const sl_pair *pair,
+                           uint64_t number, int attempt) {
     // counters that no attempt at a pair has
-    SL_ASSERT(attempt >= 0 && attempt < AGAIN);
+    SL_ASSERT(attempt >= 0 && attempt < SL_PAIRS__REDRAW);
     sl_pair twin = *pair;
     sl_pair_failure failure = SL_PAIR_NONE;
     streams s;
-    streams_init(&s, p, pair->split, number, AGAIN + attempt);
+    streams_init(&s, p, pair->split, number, SL_PAIRS__REDRAW + attempt);
     const size_t mark = sl_arena_mark(a);
     sl_status st = make_data(&twin, &failure, NULL, a, p, &s);
     sl_arena_rewind(a, mark);
@@ -344,7 +344,7 @@ sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split sp
     SL_TRY(sl_pairs__start_of(&start, p, split, index));
     const size_t mark = sl_arena_mark(a);
     sl_pair_failure failure = SL_PAIR_NONE;
-    for (int attempt = 0; attempt < ATTEMPTS_PER_BASE * MAX_BASES; attempt++) {
+    for (int attempt = 0; attempt < SL_PAIRS__ATTEMPTS_PER_BASE * SL_PAIRS__MAX_BASES; attempt++) {
         sl_arena_rewind(a, mark);
         sl_status st = sl_pairs__attempt(out, &failure, NULL, a, p, &start, split, attempt);
         if (st != SL_OK) {
@@ -365,7 +365,8 @@ sl_status sl_pairs_get(sl_pair *out, sl_arena *a, const sl_pairs *p, sl_split sp
     return sl_fail(SL_ELIMIT,
                    "pair %s/%lld cannot be drawn: %d attempts failed, the last by %s; "
                    "%s may help",
-                   sl_pairs_split_name(split), (long long)index, ATTEMPTS_PER_BASE * MAX_BASES,
+                   sl_pairs_split_name(split), (long long)index,
+                   SL_PAIRS__ATTEMPTS_PER_BASE * SL_PAIRS__MAX_BASES,
                    sl_pairs_failure_name(failure), remedy[failure]);
 }
 
@@ -389,15 +390,15 @@ sl_status sl_pairs_fresh(sl_dataset *out, sl_arena *a, const sl_pairs *p, const 
     // the pair got N points in `tries` draws, so about one in `tries` is valid, or more
     const int64_t most = 4 * o->tries * (n / N + 1);
     const sl_program *program;
-    const double *column[MAX_COLUMNS];
+    const double *column[SL_PAIRS__MAX_COLUMNS];
     sl_pairs__start start;
     sl_rng columns, points;
     raw shape;
     table t, kept;
     sl_status st;
     SL_TRY(sl_pairs__start_of(&start, p, pair->split, pair->index));
-    sl_pairs__rng(&columns, p, pair->split, start.number, attempt, PURPOSE_COLUMNS);
-    sl_pairs__rng(&points, p, pair->split, start.number, attempt, PURPOSE_FRESH);
+    sl_pairs__rng(&columns, p, pair->split, start.number, attempt, SL_PAIRS__PURPOSE_COLUMNS);
+    sl_pairs__rng(&points, p, pair->split, start.number, attempt, SL_PAIRS__PURPOSE_FRESH);
     (void)sl_rng_uniform(&columns); // whether columns are left out
     draw_raw(&shape, &columns, o, D);
 

@@ -8,16 +8,16 @@
  * counted by the pair's number, so any thread, rank or machine makes any part of the data, and one
  * odd pair can be looked at again. How a pair comes about:
  *
- *   base        train: a permutation of 0 .. |T|k-1 (T: the members of E that are not withheld) maps
- *               the index to (base, draw), so one pass visits every base k times without a shuffle
- *               buffer; further passes have another order and fresh draws. valid, test: distinct
- *               members of T. withheld: members that training never sees.
+ *   base        train: a permutation of 0 .. |T|k-1 (T: the members of E that are not withheld)
+ *               maps the index to (base, draw), so one pass visits every base k times without a
+ *               shuffle buffer; further passes have another order and fresh draws. valid, test:
+ *               distinct members of T. withheld: members that training never sees.
  *   constants   every occurrence u of a variable, exp, sin or root becomes a u + b, a and b each
  *               present with probability p. Numbers are merged and operands sorted, but nothing
  *               is expanded (sl_expr_merge).
  *   points      a mixture of Gaussian and uniform clusters, rotated, each column brought to mean 0
- *               and variance 1; then y. Points without a real y below the limit are dropped and drawn
- *               again from the same mixture, up to `tries` draws in all.
+ *               and variance 1; then y. Points without a real y below the limit are dropped and
+ *               drawn again from the same mixture, up to `tries` draws in all.
  *   tokens      the LaTeX of the expression.
  *
  * A pair that cannot be had (too few points, no spread in y, too many tokens) is drawn again in
@@ -214,8 +214,8 @@ typedef struct sl_pairs_stats {
     sl_pairs_check check[SL_PAIRS_MAX_CHECKS];
 } sl_pairs_stats;
 
-/* A good generator gives a p below this once in ten thousand checks; by the seed it is either always
- * or never. A check without a test is good. */
+/* A good generator gives a p below this once in ten thousand checks; by the seed it is either
+ * always or never. A check without a test is good. */
 #define SL_PAIRS_LEAST_P 1e-4
 bool sl_pairs_check_good(const sl_pairs_check *c);
 int sl_pairs_stats_failed(const sl_pairs_stats *stats); // checks that are not good

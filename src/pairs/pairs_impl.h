@@ -7,21 +7,21 @@
 /* What random numbers are for. Part of the counter, so one purpose never shifts another's numbers:
  * with noise on, constants and points stay what they were. Values are part of the definition. */
 typedef enum sl_pairs__purpose {
-    PURPOSE_ORDER = 0x10,
-    PURPOSE_CONSTANTS,
-    PURPOSE_MIXTURE,
-    PURPOSE_COUNTS,
-    PURPOSE_POINTS,
-    PURPOSE_COLUMNS, // raw shift and scale, columns left out
-    PURPOSE_NOISE,
-    PURPOSE_FRESH // points besides those of the pair
+    SL_PAIRS__PURPOSE_ORDER = 0x10,
+    SL_PAIRS__PURPOSE_CONSTANTS,
+    SL_PAIRS__PURPOSE_MIXTURE,
+    SL_PAIRS__PURPOSE_COUNTS,
+    SL_PAIRS__PURPOSE_POINTS,
+    SL_PAIRS__PURPOSE_COLUMNS, // raw shift and scale, columns left out
+    SL_PAIRS__PURPOSE_NOISE,
+    SL_PAIRS__PURPOSE_FRESH // points besides those of the pair
 } sl_pairs__purpose;
 
 enum {
-    ATTEMPTS_PER_BASE = 64,
-    MAX_BASES = 64, // then no pair is to be had, and the configuration is to blame
-    AGAIN = 1 << 19, // attempts from here on are not at pairs (sl_pairs__again)
-    MAX_COLUMNS = SL_UNIVERSE_MAX_VARS
+    SL_PAIRS__ATTEMPTS_PER_BASE = 64,
+    SL_PAIRS__MAX_BASES = 64,   // if all of them fail, the configuration allows no pair
+    SL_PAIRS__REDRAW = 1 << 19, // number of the first attempt of sl_pairs__redraw
+    SL_PAIRS__MAX_COLUMNS = SL_UNIVERSE_MAX_VARS
 };
 
 struct sl_pairs {
@@ -99,10 +99,11 @@ sl_pairs__scatter sl_pairs__scatter_base, sl_pairs__scatter_avx2;
 
 /* What an attempt at a pair went through, for statistics and tests. */
 typedef struct sl_pairs__trace {
-    double mean[MAX_COLUMNS], variance[MAX_COLUMNS]; // of the first draw, before points are dropped
-    int invalid;                                     // points of the first draw that were dropped
-    bool drawn;                                      // were points drawn at all? if so:
-    sl_mixture *mixture;                             // of the first draw
+    // of the first draw, before points are dropped
+    double mean[SL_PAIRS__MAX_COLUMNS], variance[SL_PAIRS__MAX_COLUMNS];
+    int invalid;         // points of the first draw that were dropped
+    bool drawn;          // were points drawn at all? if so:
+    sl_mixture *mixture; // of the first draw
 } sl_pairs__trace;
 
 /* Which base and which numbers pair `index` begins with. */
@@ -120,9 +121,9 @@ SL_NODISCARD sl_status sl_pairs__attempt(sl_pair *out, sl_pair_failure *failure,
                                          sl_pairs__trace *trace, sl_arena *a, const sl_pairs *p,
                                          const sl_pairs__start *s, sl_split split, int attempt);
 
-/* Points for the expression of `pair` once more, by random numbers of their own: are they good? */
-SL_NODISCARD sl_status sl_pairs__again(bool *good, sl_arena *a, const sl_pairs *p,
-                                       const sl_pair *pair, uint64_t number, int attempt);
+/* Draws new points for the expression of `pair` with random numbers of their own: are they good? */
+SL_NODISCARD sl_status sl_pairs__redraw(bool *good, sl_arena *a, const sl_pairs *p,
+                                        const sl_pair *pair, uint64_t number, int attempt);
 
 /* Of expression, tokens and data. */
 uint64_t sl_pairs__hash_pair(const sl_pair *pair);

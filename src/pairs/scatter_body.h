@@ -1,6 +1,6 @@
-/* scatter_body - uniforms to points, the inner loops. Included by scatter.c and scatter.avx2.c under
- * two names, SCATTER. They differ in the instructions the compiler may use, not in a bit of the
- * result: no sum is reordered and nothing is fused. */
+/* scatter_body - uniforms to points, the inner loops. Included by scatter.c and scatter.avx2.c
+ * under two names, SCATTER. They differ in the instructions the compiler may use, not in a bit of
+ * the result: no sum is reordered and nothing is fused. */
 #include <math.h>
 
 #include "base/vector.h"
@@ -9,7 +9,7 @@
 /* What `place` does, for two variables in one loop: by far the most frequent case. */
 static void place_in_plane(double *restrict x0, double *restrict x1, const double *restrict t0,
                            const double *restrict t1, const sl_cluster *c, int n) {
-    const double (*r)[MAX_COLUMNS] = c->rotation;
+    const double (*r)[SL_PAIRS__MAX_COLUMNS] = c->rotation;
     for (int i = 0; i < n; i++) {
         double a = c->centre[0] + c->width[0] * t0[i], b = c->centre[1] + c->width[1] * t1[i];
         x0[i] = a * r[0][0] + b * r[1][0];
@@ -18,7 +18,8 @@ static void place_in_plane(double *restrict x0, double *restrict x1, const doubl
 }
 
 /* n points of a cluster, in columns: t, around 0 and of width 1, moved to their place x. */
-static void place(double *const *x, double *const *t, const sl_cluster *c, int begin, int n, int D) {
+static void place(double *const *x, double *const *t, const sl_cluster *c, int begin, int n,
+                  int D) {
     for (int v = 0; v < D; v++) {
         double *at = t[v] + begin, centre = c->centre[v], width = c->width[v];
         for (int i = 0; i < n; i++) at[i] = centre + width * at[i];
@@ -81,7 +82,7 @@ static void whiten(double *x, int n) {
 
 void SCATTER(double *const *x, double *uniforms, double *work, const sl_mixture *m, int points,
              int D, bool white) {
-    double *t[MAX_COLUMNS + 1]; // an even number of columns
+    double *t[SL_PAIRS__MAX_COLUMNS + 1]; // an even number of columns
     for (int v = 0; v < D + D % 2; v++) t[v] = uniforms + v * points;
     int begin = 0;
     for (int k = 0; k < m->clusters; k++) {

@@ -145,7 +145,7 @@ static sl_status tally_mixture(tally *t, const sl_mixture *m, const sl_pairs *p)
 static sl_status tally_pair(tally *t, sl_pairs_stats *out, const record *r, const sl_pairs *p) {
     const int classes = (int)SL_MIN(BASE_CLASSES, p->n_seen);
     out->attempts[r->failure]++;
-    out->next_base += r->attempts > ATTEMPTS_PER_BASE;
+    out->next_base += r->attempts > SL_PAIRS__ATTEMPTS_PER_BASE;
     t->pairs++;
     t->attempts += r->attempts;
     t->length[r->tokens]++;

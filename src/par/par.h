@@ -38,8 +38,8 @@ SL_NODISCARD sl_status sl_par_for(sl_pool *pool, int64_t n, int64_t grain, sl_pa
 /* Ranks. begin once at program start, end once before exit. */
 SL_NODISCARD sl_status sl_par_begin(void);
 void sl_par_end(void);
-/* name := the MPI that ranks are started by, "Open MPI v4.1.4"; "" in a build without it. It is loaded
- * for that, and not started. SL_EIO: it cannot be loaded. */
+/* name := the MPI library, "Open MPI v4.1.4"; "" in a build without MPI. Loads the library without
+ * starting it. SL_EIO: it cannot be loaded. */
 SL_NODISCARD sl_status sl_par_library(char name[80]);
 int sl_par_rank(void);
 int sl_par_ranks(void);

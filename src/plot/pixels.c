@@ -1,8 +1,8 @@
 /* pixels - what is left of data once it is drawn.
  *
- * A million points have no more to show than the screen has pixels. Of a line's points in one column
- * of pixels the first, the lowest, the highest and the last are kept, in their order: what is drawn
- * covers the same pixels. Marks are counted by cells, and a cell is drawn once.
+ * A million points have no more to show than the screen has pixels. Of a line's points in one
+ * column of pixels the first, the lowest, the highest and the last are kept, in their order: what
+ * is drawn covers the same pixels. Marks are counted by cells, and a cell is drawn once.
  *
  * Everything is clipped here and not by the viewer: a coordinate far outside would be a long number
  * at best, and some viewers give up on such. */

@@ -42,6 +42,7 @@
 #ifndef SL_REPORT_H
 #define SL_REPORT_H
 
+#include "ckpt/ckpt.h"
 #include "discover/discover.h"
 #include "eval/eval.h"
 #include "laws/laws.h"
@@ -183,12 +184,46 @@ void sl_report_entropy_json(sl_str *s, const sl_entropy *e); // a member, "entro
 
 /* ---------------------------------------------------------------- training ------------------ */
 
-/* What a training would take: a member, "plan"; the parts of its memory in MB. */
-void sl_report_plan_json(sl_str *s, const sl_train_plan *p);
-void sl_report_memory_table(sl_str *s, const sl_train_plan *p);
+/* The cost of a training. */
+typedef struct sl_report_training {
+    const sl_model *model;
+    const sl_train_plan *plan;
+    int64_t batch, points; // pairs of a step, points of a pair
+    int threads;
+    int64_t memory_free; // bytes that the machine has
+} sl_report_training;
+void sl_report_training_table(sl_str *s, const sl_report_training *t);
+void sl_report_training_json(sl_str *s, const sl_report_training *t);
+void sl_report_plan_json(sl_str *s, const sl_train_plan *p); // a member, "plan"
 /* The parameter table of a model, a line each. */
 void sl_report_tensor_table(sl_str *s, const sl_model *m);
 void sl_report_tensor_json(sl_str *s, const sl_model *m);
+
+/* A file of weights. */
+typedef struct sl_report_weights {
+    const char *path;
+    const sl_st_file *file;
+    const sl_json *config;   // of the metadata; NULL: none
+    const char *config_text; // the same as text
+    bool hashed;             // it has a checksum, which is right
+    bool tensors;            // list them
+} sl_report_weights;
+void sl_report_weights_table(sl_str *s, const sl_report_weights *w);
+void sl_report_weights_json(sl_str *s, const sl_report_weights *w);
+
+/* The progress of a run, from the files of its folder. */
+typedef struct sl_report_progress {
+    const char *dir;
+    const sl_json *config;
+    const char *config_text;
+    int64_t step;                     // last one of the log; -1: none
+    double loss, loss_valid, seconds; // of the log; NaN: none
+    int64_t steps;                    // of the whole run; 0: not known
+    int64_t saved;                    // step of the newest complete checkpoint; -1: none
+    const char *warning;              // NULL, or why a newer checkpoint is not used
+} sl_report_progress;
+void sl_report_progress_table(sl_str *s, const sl_report_progress *r);
+void sl_report_progress_json(sl_str *s, const sl_report_progress *r);
 
 /* ---------------------------------------------------------------- laws ---------------------- */
 
@@ -229,6 +264,38 @@ void sl_report_status_table(sl_str *s, const sl_study *study, const sl_report_ru
                             const sl_report_tally *t);
 void sl_report_status_json(sl_str *s, const sl_study *study, const sl_report_run *runs, int n,
                            const sl_report_tally *t);
+
+/* The cost of a study before it is run. FLOPs are counted as in the paper unless `executed`. */
+typedef struct sl_report_run_cost {
+    double tokens, flops, seconds;
+} sl_report_run_cost;
+
+typedef struct sl_report_size_cost {
+    double params, tokens; // tokens: of a pair
+    double batch;          // the one that the costs are computed for
+    double flops_pair, flops_pair_executed;
+    int64_t memory;
+    int sweep_runs, grow_runs; // grow: at most, if the best point is at an edge of the grid
+    double sweep_flops;        // of one run
+    double sweep_seconds;      // of all runs
+    sl_report_run_cost *scale; // a run of each ratio of the plan
+    double rate;               // FLOP/s in training, of one process
+    double share;              // of the sgemm rate, as executed; NaN
+    int64_t measured;          // pairs of a step that was timed; 0: the share is an assumption
+} sl_report_size_cost;
+
+typedef struct sl_report_study_cost {
+    const sl_study_plan *plan;
+    const sl_report_size_cost *size; // one for each size of the plan
+    double peak;                     // FLOP/s of products on all threads; NaN: not measured
+    double given;                    // rate that the user gave; NaN
+    double ranks;
+    int threads;
+    double flops_sweep, flops_scale, flops_grow, seconds_sweep, seconds_scale;
+    int runs_sweep, runs_scale, runs_grow;
+} sl_report_study_cost;
+void sl_report_study_cost_table(sl_str *s, const sl_report_study_cost *o);
+void sl_report_study_cost_json(sl_str *s, const sl_report_study_cost *o);
 
 /* ---------------------------------------------------------------- the page of a study ------- */
 

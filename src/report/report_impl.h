@@ -9,7 +9,8 @@
 /* ---------------------------------------------------------------- text ---------------------- */
 
 /* sl_report_line with names of another width. */
-SL_PRINTF(4, 5) void sl_report__line(sl_str *s, int width, const char *name, const char *format, ...);
+SL_PRINTF(4, 5)
+void sl_report__line(sl_str *s, int width, const char *name, const char *format, ...);
 /* The member "model"; null if m is NULL. */
 void sl_report__model_member(sl_str *s, const sl_infer *m);
 /* Appends y over each variable that the expression uses, as characters. */

@@ -150,13 +150,15 @@ static inline void report_problems(report_study *r) {
             r->found[i][k] = i < 2 ? r->y[i][k] : i == 2 ? 2 : x;
         }
         const double *column = r->x[i];
-        r->problem[i] = (sl_report_problem){ .solved = i < 2,
-                                             .truth_mathml = i % 2 ? wave : square,
-                                             .found_mathml = i < 2 ? i % 2 ? wave : square : NULL,
-                                             .found = i == 2 ? "2" : "x1",
-                                             .data = sl_data_view(&column, 1, r->y[i], REPORT_POINTS),
-                                             .predicted = r->found[i],
-                                             .r2 = i < 2 ? 1 : 0.31 };
+        r->problem[i] = (sl_report_problem){
+            .solved = i < 2,
+            .truth_mathml = i % 2 ? wave : square,
+            .found_mathml = i < 2 ? i % 2 ? wave : square : NULL,
+            .found = i == 2 ? "2" : "x1",
+            .data = sl_data_view(&column, 1, r->y[i], REPORT_POINTS),
+            .predicted = r->found[i],
+            .r2 = i < 2 ? 1 : 0.31,
+        };
     }
 }
 

@@ -1,5 +1,5 @@
-/* The text of closure_kernels*.c: KERNELS is the name of the table. Sums run in eight parts whatever the
- * width of a vector, so it changes no bit. */
+/* The text of closure_kernels*.c: KERNELS is the name of the table. Sums run in eight parts
+ * whatever the width of a vector, so it changes no bit. */
 #include "base/vector.h"
 #include "search/closure_kernels.h"
 

@@ -84,10 +84,11 @@ typedef struct sl_search__lattice_kernels {
                            const double (*w)[2], int n, int stride);
     /* high, low := hashes of the cells. */
     void (*hash)(sl_search__lattice_keys *keys, int n, int shift);
-    /* out[i] := 1 where a ratio less and plus its error is in two cells, 2 where in more, 0 else. */
+    /* out[i] := 1 where a ratio less and plus its error is in two cells, 2 where in more, 0
+     * else. */
     void (*border)(uint32_t *out, const sl_search__lattice_keys *keys, int n, int shift);
-    /* out[k * stride] := dot product of v with vector k of n, one behind the other. At most 64 rows,
-     * a multiple of 8. */
+    /* out[k * stride] := dot product of v with vector k of n, one behind the other. At most 64
+     * rows, a multiple of 8. */
     void (*dots)(double *out, int64_t stride, const double *v, const double *vectors, int64_t n,
                  int rows);
     /* How many terms explain what is needed: dot products with y, themselves, t and u. */

@@ -292,7 +292,8 @@ static sl_status fit_closely(state *s, sl_search__noise_outcome *outcome,
 static sl_status offer_best(state *s, sl_search__noise_outcome *outcome, int n, int level) {
     enum { CLOSELY = 8 }; // times as many are fitted closely as are offered
     int offers = efforts[level].offers;
-    sl_search__noise_outcome **order = sl_malloc((size_t)n + (size_t)offers * CLOSELY, sizeof *order);
+    sl_search__noise_outcome **order =
+        sl_malloc((size_t)n + (size_t)offers * CLOSELY, sizeof *order);
     if (!order) return sl_fail_memory((size_t)n, sizeof *order, "candidates under noise");
     sl_search__noise_outcome **chosen = order + n;
     sl_status st;

@@ -1,6 +1,6 @@
-/* The text of sl_search__noise_pairs_*: PAIRS its name, RUN how many terms of the tile are in registers at a
- * time. Sums run over dimensions in order, one term a lane, so the width
- * does not change a bit. */
+/* The text of sl_search__noise_pairs_*: PAIRS its name, RUN how many terms of the tile are in
+ * registers at a time. Sums run over dimensions in order, one term a lane, so the width does not
+ * change a bit. */
 #include "base/vector.h"
 #include "search/noise_kernels.h"
 

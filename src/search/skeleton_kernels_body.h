@@ -1,5 +1,5 @@
-/* The text of skeleton_kernels*.c: KERNELS is the name of the table. Variants do not know each other, so
- * the width of a vector changes no result. */
+/* The text of skeleton_kernels*.c: KERNELS is the name of the table. Variants do not know each
+ * other, so the width of a vector changes no result. */
 #include <math.h>
 
 #include "base/vector.h"

@@ -2,8 +2,8 @@
  *
  * Terms come in blocks of SL_SPANS__BLOCK, values row by row; what is computed of them is held
  * number by number (q[d][term]), so that keys are made for many terms at once. Every sum has one
- * fixed order and nothing is fused, so that all variants give the same bits. spans_kernels_body.h is
- * the text of all variants, compiled once per instruction set. */
+ * fixed order and nothing is fused, so that all variants give the same bits. spans_kernels_body.h
+ * is the text of all variants, compiled once per instruction set. */
 #ifndef SL_SEARCH_SPANS_KERNELS_H
 #define SL_SEARCH_SPANS_KERNELS_H
 

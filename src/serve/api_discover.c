@@ -102,7 +102,8 @@ static bool add_query(sl_serve__text *t, sl_serve__reply *r, const sl_serve__cal
         const symlaw_option_info *o = sl_serve__option_find("info", name);
         const symlaw_option_info *same = sl_serve__option_find("discover", name);
         if (!o || !same || !sl_serve__option_allowed(o)) {
-            sl_serve__fail(r, 400, "use options of \"symlaw discover\" that say how tables are read",
+            sl_serve__fail(r, 400,
+                           "use options of \"symlaw discover\" that say how tables are read",
                            "\"%.60s\" is not an option of tables", name);
             return false;
         }

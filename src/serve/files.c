@@ -48,7 +48,8 @@ static const char *type_of(const char *name) {
         { ".css", "text/css; charset=utf-8" },       { ".svg", "image/svg+xml" },
         { ".png", "image/png" },                     { ".ico", "image/x-icon" },
         { ".woff2", "font/woff2" },                  { ".csv", "text/csv; charset=utf-8" },
-        { ".json", "application/json" },             { ".webmanifest", "application/manifest+json" },
+        { ".json", "application/json" },
+        { ".webmanifest", "application/manifest+json" },
     };
     const char *dot = strrchr(name, '.');
     for (int i = 0; dot && dot != name && i < SL_SERVE__LEN(types); i++)

@@ -68,8 +68,8 @@ static const symlaw_option_info rows[] = {
       .help = "columns of a table" },
     { LIMIT, INT, .name = "max-connections", .default_value = "512", .min = 4, .max = 10000,
       .help = "connections at a time" },
-    { .size = sizeof(symlaw_option_info), .group = "all commands", .type = SYMLAW_OPTION_FLAG, .name = "quiet",
-      .default_value = "false", .help = "print the address and errors alone" },
+    { .size = sizeof(symlaw_option_info), .group = "all commands", .type = SYMLAW_OPTION_FLAG,
+      .name = "quiet", .default_value = "false", .help = "print the address and errors alone" },
 };
 
 const symlaw_command_info sl_serve_command = {

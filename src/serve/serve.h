@@ -3,8 +3,8 @@
  *     connection ── http.c ──► request.c ──► router.c ──► api_*.c ──► public header of the library
  *                   libmicrohttpd   checks      table       one file per part of the API
  *
- * http.c alone knows libmicrohttpd. It hands over a request as plain texts; request.c checks it (Host,
- * Origin, token, path, query, body) and finds its route. Both are plain functions of their
+ * http.c alone knows libmicrohttpd. It hands over a request as plain texts; request.c checks it
+ * (Host, Origin, token, path, query, body) and finds its route. Both are plain functions of their
  * arguments, which a fuzz target calls without a network.
  *
  * Requests that take microseconds are answered by the thread that reads the socket. The others go

@@ -59,12 +59,15 @@ const sl_rule sl_token__grammar[SL_PART_END - SL_TERMINAL_END][SL_RULES] = {
         { SL_SET(VARIABLE),   { T(VARIABLE), P(RAISED) } },
         { SL_SET(OPEN),       { T(OPEN), P(SUM), T(CLOSE), P(RAISED) } },
         { SL_SET(FUNCTION),   { T(FUNCTION), T(OPEN), P(SUM), T(CLOSE), A(SIN), P(RAISED) } },
-        { SL_SET(ROOT),       { T(ROOT), T(OPEN_BRACE), P(SUM), T(CLOSE_BRACE), A(SQRT), P(RAISED) } },
-        { SL_SET(EULER),      { T(EULER), T(POWER), T(OPEN_BRACE), P(SUM), T(CLOSE_BRACE), A(EXP) } },
+        { SL_SET(ROOT),
+          { T(ROOT), T(OPEN_BRACE), P(SUM), T(CLOSE_BRACE), A(SQRT), P(RAISED) } },
+        { SL_SET(EULER),
+          { T(EULER), T(POWER), T(OPEN_BRACE), P(SUM), T(CLOSE_BRACE), A(EXP) } },
         { SL_SET(FRACTION),   { T(FRACTION), T(OPEN_BRACE), P(SUM), P(BELOW) } },
     },
     PART(BELOW) = { // a part of its own, so that a nested fraction takes one place on the stack
-        { SL_SET(CLOSE_BRACE), { T(CLOSE_BRACE), T(OPEN_BRACE), P(SUM), T(CLOSE_BRACE), A(DIVIDE) } },
+        { SL_SET(CLOSE_BRACE),
+          { T(CLOSE_BRACE), T(OPEN_BRACE), P(SUM), T(CLOSE_BRACE), A(DIVIDE) } },
     },
     PART(RAISED) = {
         { SL_SET(POWER),      { T(POWER), T(OPEN_BRACE), P(EXPONENT), T(CLOSE_BRACE), A(RAISE) } },
@@ -75,7 +78,8 @@ const sl_rule sl_token__grammar[SL_PART_END - SL_TERMINAL_END][SL_RULES] = {
     },
     PART(MAGNITUDE) = {
         { INTEGERS,           { P(INTEGER) } },
-        { SL_SET(FRACTION),   { T(FRACTION), T(OPEN_BRACE), P(INTEGER), P(RATIO_BELOW), A(RATIO) } },
+        { SL_SET(FRACTION),
+          { T(FRACTION), T(OPEN_BRACE), P(INTEGER), P(RATIO_BELOW), A(RATIO) } },
     },
     PART(RATIO_BELOW) = {
         { SL_SET(CLOSE_BRACE), { T(CLOSE_BRACE), T(OPEN_BRACE), P(INTEGER), T(CLOSE_BRACE) } },

@@ -17,8 +17,8 @@
  *   next       the set of tokens that may follow a prefix: exactly those after which a complete
  *              sequence still exists, in as many tokens as are left
  *
- * What the grammar accepts is a form. Its value can still fail: a number beyond 64-bit rationals, or
- * an expression that is undefined. Those are reasons of their own, and no mask can foresee them.
+ * What the grammar accepts is a form. Its value can still fail: a number beyond 64-bit rationals,
+ * or an expression that is undefined. Those are reasons of their own, and no mask can foresee them.
  *
  * Threads: no shared state. */
 #ifndef SL_TOKEN_H
@@ -39,15 +39,16 @@ const char *sl_token_text(int id);
 /* The id whose text is these n bytes; -1 if there is none. */
 int sl_token_find(const char *text, size_t n);
 bool sl_token_reserved(int id); // named, but not in use
-/* 32 hex digits that stand for all ids and texts; a checkpoint keeps them. They stay when a reserved
- * row comes into use. */
+/* 32 hex digits that stand for all ids and texts; a checkpoint keeps them. They stay when a
+ * reserved row comes into use. */
 void sl_token_vocabulary_hash(char out[33]);
 
 /* ---------------------------------------------------------------- to and from expressions --- */
 
-/* ids[0..*n) := e with the end token. SL_ELIMIT: longer than `max`, a number of more than 18 digits,
- * or nested too deep; SL_EINVAL: something without a token, such as a cosine or x_9. `scratch` holds
- * the text meanwhile and is left empty: keep one per thread and its memory is used again. */
+/* ids[0..*n) := e with the end token. SL_ELIMIT: longer than `max`, a number of more than 18
+ * digits, or nested too deep; SL_EINVAL: something without a token, such as a cosine or x_9.
+ * `scratch` holds the text meanwhile and is left empty: keep one per thread and its memory is used
+ * again. */
 SL_NODISCARD sl_status sl_token_from_expr(sl_token *ids, int *n, int max, const sl_node *e,
                                           sl_str *scratch);
 
@@ -55,8 +56,8 @@ SL_NODISCARD sl_status sl_token_from_expr(sl_token *ids, int *n, int max, const 
 SL_NODISCARD sl_status sl_token_from_latex(sl_token *ids, int *n, int max, const char *latex,
                                            size_t length);
 
-/* Appends the LaTeX that ids (without start, with or without end token) spell, whatever they are; of
- * a printed expression, the same bytes. */
+/* Appends the LaTeX that ids (without start, with or without end token) spell, whatever they are;
+ * of a printed expression, the same bytes. */
 void sl_token_to_latex(sl_str *s, const sl_token *ids, int n);
 
 /* Why a sequence is no expression.   id  name  text */
@@ -117,7 +118,8 @@ void sl_token_begin(sl_token_state *s, int variables);
 /* Takes one more token. Anything but SL_TOKEN_FINE leaves the state as it was. */
 sl_token_reason sl_token_push(sl_token_state *s, int id);
 /* The tokens that sl_token_push takes and after which the form can still be completed with `room`
- * tokens in all, this one and the end token included. Never empty while room >= need and top > 0. */
+ * tokens in all, this one and the end token included. Never empty while room >= need and top >
+ * 0. */
 void sl_token_next(sl_token_set *out, const sl_token_state *s, int room);
 
 #endif

@@ -171,8 +171,8 @@ extern const sl_token_row sl_token__rows[SL_TOKEN_COUNT];
 
 /* ---------------------------------------------------------------- grammar ------------------- */
 
-/* Symbols on the grammar's stack beside its terminals: what is still to come, and what a reader does
- * once it has come.   id   fewest tokens it can be */
+/* Symbols on the grammar's stack beside its terminals: what is still to come, and what a reader
+ * does once it has come.   id   fewest tokens it can be */
 #define SL_PARTS(X)       \
     X(SUM,            1)  \
     X(TAIL,           0)  \

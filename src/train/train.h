@@ -49,7 +49,8 @@ extern const sl_option_table sl_train_table;
 sl_train_options sl_train_defaults(void);
 
 /* Asked by rank 0 before everything that is written into the folder of a run. SL_ECANCEL: the
- * folder belongs to another process now. The run ends with it, and nothing is saved on the way out. */
+ * folder belongs to another process now. The run ends with it, and nothing is saved on the way
+ * out. */
 typedef sl_status (*sl_train_guard)(void *payload);
 
 /* Everything a run is determined by, and the guard of its folder. */
@@ -61,8 +62,8 @@ typedef struct sl_train_config {
     const sl_pairs *pairs;    // borrowed; columns and points come from it
     const char *config_json;  // the same as text, to be kept with the run
     const char *out;          // folder of the run
-    bool resume;              // with every option that the run's configuration says; what it lacks, from
-                              // before that existed, has its default of that time
+    bool resume;              // with the options of the run's configuration; one that is missing
+                              // there, from before it existed, has its default of that time
     sl_train_guard guard;     // NULL: the folder's lock alone protects it
     void *guard_payload;
     bool *diverged;           // NULL, or := true where a number that is not finite ends the run
@@ -98,7 +99,7 @@ SL_NODISCARD sl_status sl_train_plan_make(sl_train_plan *out, const sl_train_con
 
 typedef struct sl_train_report {
     int64_t step, steps;
-    double loss, loss_valid;  // nats per token, of the last steps and the last validation; NaN: none
+    double loss, loss_valid;  // nats per token: the last steps, the last validation; NaN: none
     double loss_expression, loss_valid_expression; // nats per expression
     double lr, pairs_per_second, gflops; // GFLOP/s by the paper's count
     double seconds;           // of the whole run, earlier parts included
@@ -124,8 +125,8 @@ typedef struct sl_train_result {
  * request, saved. A loss, gradient, weight or moment that is not finite is SL_ELIMIT with the step,
  * and the last checkpoint stays. SL_EINVAL: the folder holds a run and `resume` is not set, or it
  * is another run, or another process trains there. config_json is a JSON object; run.json has
- * its members, and "run". With SL_ECANCEL and whatever ends a run between steps, *out is filled too.
- * Collective over ranks; only rank 0 writes and calls progress. */
+ * its members, and "run". With SL_ECANCEL and whatever ends a run between steps, *out is filled
+ * too. Collective over ranks; only rank 0 writes and calls progress. */
 SL_NODISCARD sl_status sl_train_run(sl_train_result *out, sl_pool *pool, const sl_train_config *c,
                                     sl_train_progress progress, void *payload);
 

@@ -92,9 +92,9 @@ void sl_train__workspace_clear(sl_train__workspace *workspace);
 
 /* Pairs from .. to-1 of a feed through the model, chunk by chunk. Answers the sum of -log p; adds
  * the target tokens to *tokens, and the gradient to grad (or NULL: forward only). */
-double sl_train__run_pairs(sl_train__workspace *workspace, float *grad, int64_t *tokens, const float *weights,
-                           const sl_train__shape *s, const sl_train__feed *f, int from, int to,
-                           sl_dropout dropout);
+double sl_train__run_pairs(sl_train__workspace *workspace, float *grad, int64_t *tokens,
+                           const float *weights, const sl_train__shape *s, const sl_train__feed *f,
+                           int from, int to, sl_dropout dropout);
 
 /* ---------------------------------------------------------------- a step (engine.c) --------- */
 
@@ -161,13 +161,15 @@ int64_t sl_train__valid_bytes(const sl_train__shape *s);
 SL_NODISCARD sl_status sl_train__valid_new(sl_train__valid *v, sl_train__engine *e,
                                            const sl_pairs *pairs);
 void sl_train__valid_clear(sl_train__valid *v);
-/* Sums over all validation pairs with the present weights. Collective; SL_ECANCEL as with a step. */
+/* Sums over all validation pairs with the present weights. Collective; SL_ECANCEL as with a
+ * step. */
 SL_NODISCARD sl_status sl_train__validate(double *loss, int64_t *tokens, sl_train__valid *v,
                                           sl_train__engine *e);
 
 /* ---------------------------------------------------------------- the log (log.c) ----------- */
 
-/* What the log is made of and a checkpoint must hold, so that a resumed run writes the same lines. */
+/* What the log is made of and a checkpoint must hold, so that a resumed run writes the same
+ * lines. */
 typedef struct sl_train__tally {
     double seconds; // of the run so far
     int64_t tokens;
@@ -181,8 +183,8 @@ typedef struct sl_train__tally {
 
 void sl_train__tally_init(sl_train__tally *t);
 void sl_train__tally_write(sl_str *s, const sl_train__tally *t);
-/* Members that the text lacks, from a version that did not count them, stay as they are in *t and are
- * appended to *missing. */
+/* Members that the text lacks, from a version that did not count them, stay as they are in *t and
+ * are appended to *missing. */
 SL_NODISCARD sl_status sl_train__tally_read(sl_train__tally *t, sl_str *missing, const char *text);
 
 typedef struct sl_train__log {
@@ -190,8 +192,8 @@ typedef struct sl_train__log {
     sl_str line;
 } sl_train__log;
 
-/* Opens the log at the end of what belongs to the first `step` steps; the rest is cut off. valid_due:
- * so is the validation of the last of them. */
+/* Opens the log at the end of what belongs to the first `step` steps; the rest is cut off.
+ * valid_due: so is the validation of the last of them. */
 SL_NODISCARD sl_status sl_train__log_open(sl_train__log *log, const char *path, int64_t step,
                                           bool valid_due);
 void sl_train__log_close(sl_train__log *log);
@@ -221,8 +223,8 @@ void sl_train__folder_close(sl_train__folder *f);
 /* Is the checkpoint of this run? run.json may be lost, and files may have been copied there. */
 SL_NODISCARD sl_status sl_train__folder_fits(const sl_ckpt_loaded *l, const sl_train_config *c);
 
-/* Where a configuration differs from the one that a run was begun with: true, and the first member's
- * name, or false. What the run's configuration lacks does not count. */
+/* Where a configuration differs from the one that a run was begun with: true, and the first
+ * member's name, or false. What the run's configuration lacks does not count. */
 bool sl_train__config_differs(char *name, size_t size, const sl_json *mine, const sl_json *kept);
 
 #endif

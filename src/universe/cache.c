@@ -119,8 +119,8 @@ done:
     return st;
 }
 
-static key key_of(const sl_universe_options *o, const cache *c) {
-    key k = { .version = CACHE_VERSION,
+static key key_of(const sl_universe_options *o, const sl_universe__cache *c) {
+    key k = { .version = SL_UNIVERSE__CACHE_VERSION,
               .rules = c->rules,
               .depth = o->depth,
               .variables = o->variables,
@@ -268,7 +268,7 @@ static sl_status unpack(sl_universe *u, sl_pool *pool, const key *k) {
 
 /* *out := the set that the file has. */
 static sl_status load(sl_universe **out, sl_pool *pool, const sl_universe_options *o,
-                      const char *path, const key *k, const cache *c) {
+                      const char *path, const key *k, const sl_universe__cache *c) {
     int64_t most = c->max_bytes;
     if (o->max_memory) most = SL_MIN(most, o->max_memory);
     if (access(path, F_OK) != 0) return sl_fail(SL_EIO, "no file %s", path);
@@ -328,7 +328,7 @@ static void count_files(tally *t, DIR *d, const char *mine) {
 
 /* What killed processes left goes, then the oldest, until the limits are kept or nothing can be
  * removed. A file that another process is writing counts and stays. */
-static void prune(const cache *c, const char *mine) {
+static void prune(const sl_universe__cache *c, const char *mine) {
     sl_file_sweep(c->dir, is_ours, false);
     DIR *d = opendir(c->dir);
     if (!d) return; // the file is there, pruning needs the right to list the folder
@@ -341,7 +341,7 @@ static void prune(const cache *c, const char *mine) {
     closedir(d);
 }
 
-static sl_status keep(sl_universe *u, const char *path, const key *k, const cache *c) {
+static sl_status keep(sl_universe *u, const char *path, const key *k, const sl_universe__cache *c) {
     sl_file *f = NULL;
     sl_status st;
     // for the user alone, as the XDG rules for such folders want it
@@ -356,7 +356,7 @@ done:
     return st;
 }
 
-static bool worth_keeping(const sl_universe *u, const cache *c) {
+static bool worth_keeping(const sl_universe *u, const sl_universe__cache *c) {
     int64_t raw = 0;
     for (int i = 0; i <= u->options.depth; i++) raw += u->level[i].counts.raw;
     return raw >= c->min_raw && u->image_bytes <= (size_t)c->max_bytes / 2;
@@ -364,13 +364,13 @@ static bool worth_keeping(const sl_universe *u, const cache *c) {
 
 /* ---------------------------------------------------------------- opening ------------------- */
 
-void sl_universe__cache_path(sl_str *s, const sl_universe_options *o, const cache *c) {
+void sl_universe__cache_path(sl_str *s, const sl_universe_options *o, const sl_universe__cache *c) {
     const key k = key_of(o, c);
     sl_str_addf(s, "%s/set-%016llx.bin", c->dir, (unsigned long long)sl_hash(&k, sizeof k, 0));
 }
 
 sl_status sl_universe__open(sl_universe **out, sl_pool *pool, const sl_universe_options *o,
-                            const sl_universe_watch *watch, const cache *c) {
+                            const sl_universe_watch *watch, const sl_universe__cache *c) {
     SL_TRY(sl_universe__check(o));
     const key k = key_of(o, c);
     sl_str path = { 0 };
@@ -409,7 +409,7 @@ done:
 
 sl_status sl_universe_open(sl_universe **out, sl_pool *pool, const sl_universe_options *o,
                            const sl_universe_watch *watch, const char *dir) {
-    cache c = CACHE_INIT;
+    sl_universe__cache c = SL_UNIVERSE__CACHE_INIT;
     c.dir = dir;
     SL_TRY(sl_universe__check(o));
     if (dir) SL_TRY(sl_universe__rules(&c.rules));

@@ -14,7 +14,7 @@ static void groups_clear(groups *g) {
 }
 
 /* Counting sort of the raw candidates by class; place[] maps a class of this level to its k. */
-static sl_status group(groups *g, const level *l, const uint32_t *chosen, int64_t n) {
+static sl_status group(groups *g, const sl_universe__level *l, const uint32_t *chosen, int64_t n) {
     sl_status st = SL_OK;
     const int64_t classes = l->class_end - l->class_begin;
     uint32_t *place = sl_malloc((size_t)classes, sizeof *place);
@@ -24,12 +24,13 @@ static sl_status group(groups *g, const level *l, const uint32_t *chosen, int64_
         st = sl_fail_memory((size_t)classes, sizeof *place, "groups of candidates");
         goto done;
     }
-    for (int64_t k = 0; k < classes; k++) place[k] = NO_CLASS;
+    for (int64_t k = 0; k < classes; k++) place[k] = SL_UNIVERSE__NO_CLASS;
     for (int64_t k = 0; k < n; k++) place[chosen[k] - l->class_begin] = (uint32_t)k;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t r = 0; r < l->raw; r++) {
             int64_t c = l->class_of[r];
-            if (c < l->class_begin || c >= l->class_end || place[c - l->class_begin] == NO_CLASS)
+            if (c < l->class_begin || c >= l->class_end ||
+                place[c - l->class_begin] == SL_UNIVERSE__NO_CLASS)
                 continue;
             uint32_t k = place[c - l->class_begin];
             if (pass)
@@ -56,23 +57,23 @@ done:
 
 typedef struct job {
     sl_universe *u;
-    const level *l;
+    const sl_universe__level *l;
     const groups *g;
     const sl_node **expr;
     int64_t offset;
 } job;
 
 static sl_status canon_of(const sl_node **out, sl_arena *a, const job *j, int64_t raw) {
-    candidate c = sl_universe__candidate(j->u, j->l, raw);
+    sl_universe__candidate c = sl_universe__candidate_at(j->u, j->l, raw);
     const sl_node *p = j->u->listed.expr[c.p], *q = c.q < 0 ? NULL : j->u->listed.expr[c.q];
     return sl_expr_canon_apply(out, a, c.form.op, c.form.swapped ? q : p, c.form.swapped ? p : q);
 }
 
-static probe_set where_real(const job *j, int64_t raw) {
-    long double v[MAX_PROBES];
-    shape s;
+static sl_universe__probe_set where_real(const job *j, int64_t raw) {
+    long double v[SL_UNIVERSE__MAX_PROBES];
+    sl_universe__shape s;
     sl_universe__values(v, j->u, j->l, raw);
-    sl_universe__shape(&s, v, j->u->probes);
+    sl_universe__shape_of(&s, v, j->u->probes);
     return s.real;
 }
 
@@ -85,7 +86,7 @@ static sl_status shortest_forms(int64_t begin, int64_t end, int worker, void *pa
     sl_arena *a = &j->u->own[worker].arena;
     for (int64_t k = j->offset + begin; k < j->offset + end; k++) {
         const int64_t first = j->g->first[k], last = j->g->first[k + 1];
-        const probe_set real = j->u->class[j->l->class_of[j->g->member[first]]].real;
+        const sl_universe__probe_set real = j->u->class[j->l->class_of[j->g->member[first]]].real;
         const sl_node *best;
         SL_TRY(canon_of(&best, a, j, j->g->member[first]));
         int nodes = sl_expr_nodes(best);

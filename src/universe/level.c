@@ -15,12 +15,15 @@ enum { CHUNK = 1 << 16, GRAIN = 1 << 11, BATCH = 32, AHEAD = 12 };
 
 /* ---------------------------------------------------------------- candidates ---------------- */
 
-candidate sl_universe__candidate(const sl_universe *u, const level *l, int64_t raw) {
+sl_universe__candidate sl_universe__candidate_at(const sl_universe *u, const sl_universe__level *l,
+                                                 int64_t raw) {
     if (raw < l->unary)
-        return (candidate){ l->prev + raw / u->n_unary, -1, u->unary[raw % u->n_unary] };
+        return (sl_universe__candidate){ l->prev + raw / u->n_unary, -1,
+                                         u->unary[raw % u->n_unary] };
     raw -= l->unary;
     int64_t pair = raw / u->n_binary;
-    return (candidate){ l->prev + pair / l->n_all, pair % l->n_all, u->binary[raw % u->n_binary] };
+    return (sl_universe__candidate){ l->prev + pair / l->n_all, pair % l->n_all,
+                                     u->binary[raw % u->n_binary] };
 }
 
 static long double combine_one(sl_operator op, long double a, long double b) {
@@ -80,7 +83,8 @@ static const double *fast(const sl_universe *u, int64_t k) {
     return u->listed.fast + k * u->probes;
 }
 
-void sl_universe__values(long double *out, const sl_universe *u, const level *l, int64_t raw) {
+void sl_universe__values(long double *out, const sl_universe *u, const sl_universe__level *l,
+                         int64_t raw) {
     if (l->raw == 0) { // level 0 is the variables themselves
         memcpy(out, wide(u, raw), (size_t)u->probes * sizeof *out);
         return;
@@ -89,14 +93,15 @@ void sl_universe__values(long double *out, const sl_universe *u, const level *l,
         memcpy(out, l->unary_value + raw * u->probes, (size_t)u->probes * sizeof *out);
         return;
     }
-    candidate c = sl_universe__candidate(u, l, raw);
+    sl_universe__candidate c = sl_universe__candidate_at(u, l, raw);
     const long double *p = wide(u, c.p), *q = wide(u, c.q);
     combine(out, c.form.op, c.form.swapped ? q : p, c.form.swapped ? p : q, u->probes);
     for (int i = 0; i < u->probes; i++)
         if (!isfinite(out[i])) out[i] = NAN;
 }
 
-static void values_fast(double *out, const sl_universe *u, const level *l, int64_t raw) {
+static void values_fast(double *out, const sl_universe *u, const sl_universe__level *l,
+                        int64_t raw) {
     if (l->raw == 0) {
         memcpy(out, fast(u, raw), (size_t)u->probes * sizeof *out);
         return;
@@ -106,7 +111,7 @@ static void values_fast(double *out, const sl_universe *u, const level *l, int64
         for (int i = 0; i < u->probes; i++) out[i] = (double)v[i];
         return;
     }
-    candidate c = sl_universe__candidate(u, l, raw);
+    sl_universe__candidate c = sl_universe__candidate_at(u, l, raw);
     const double *p = fast(u, c.p), *q = fast(u, c.q);
     combine_fast(out, c.form.op, c.form.swapped ? q : p, c.form.swapped ? p : q, u->probes);
 }
@@ -116,11 +121,11 @@ static void values_fast(double *out, const sl_universe *u, const level *l, int64
 enum kind { FULL, PARTIAL, CONSTANT, NOWHERE };
 
 typedef struct seen {
-    uint64_t key[MAX_ORTHANTS]; // where `full` has a bit
-    uint8_t full, close;        // close: a second cell is near
+    uint64_t key[SL_UNIVERSE__MAX_ORTHANTS]; // where `full` has a bit
+    uint8_t full, close;                     // close: a second cell is near
     uint8_t kind;
     uint32_t known; // the earliest class before this chunk that it agrees with
-    probe_set real;
+    sl_universe__probe_set real;
 } seen;
 
 static bool is_constant(const long double *v, int probes) {
@@ -130,30 +135,30 @@ static bool is_constant(const long double *v, int probes) {
         lo = fminl(lo, v[i]);
         hi = fmaxl(hi, v[i]);
     }
-    return hi - lo < CONSTANT_SPREAD;
+    return hi - lo < SL_UNIVERSE__CONSTANT_SPREAD;
 }
 
 static void set_key(seen *s, int o, const long double *v) {
-    keys k = sl_universe__keys(v, o);
+    sl_universe__keys k = sl_universe__keys_of(v, o);
     s->key[o] = k.first;
     if (k.second != k.first) s->close |= (uint8_t)(1 << o);
 }
 
 /* From all values: for candidates with one operand, and where exponents or zeros need care. */
-static void look_at_all(seen *s, const sl_universe *u, const level *l, int64_t raw) {
-    long double v[MAX_PROBES];
-    shape sh;
+static void look_at_all(seen *s, const sl_universe *u, const sl_universe__level *l, int64_t raw) {
+    long double v[SL_UNIVERSE__MAX_PROBES];
+    sl_universe__shape sh;
     sl_universe__values(v, u, l, raw);
-    sl_universe__shape(&sh, v, u->probes);
+    sl_universe__shape_of(&sh, v, u->probes);
     *s = (seen){ .full = sh.full, .real = sh.real };
     s->kind = !sh.real ? NOWHERE : is_constant(v, u->probes) ? CONSTANT : sh.full ? FULL : PARTIAL;
     // a constant that is real only in part is counted with its like
     if (s->kind == CONSTANT && !sh.full) s->kind = PARTIAL;
     for (int o = 0; o < u->orthants; o++)
-        if (sh.full >> o & 1) set_key(s, o, v + o * PER_ORTHANT);
+        if (sh.full >> o & 1) set_key(s, o, v + o * SL_UNIVERSE__PER_ORTHANT);
 }
 
-static bool may_overflow(sl_operator op, const shape *a, const shape *b) {
+static bool may_overflow(sl_operator op, const sl_universe__shape *a, const sl_universe__shape *b) {
     const int limit = 16300; // of 16383
     switch (op) {
     case SL_OPERATOR_MUL: return a->exp_max + b->exp_max > limit;
@@ -163,15 +168,15 @@ static bool may_overflow(sl_operator op, const shape *a, const shape *b) {
 }
 
 /* From one or two probes an orthant: where a function is real follows from its operands. */
-static void look(seen *s, const sl_universe *u, const level *l, int64_t raw) {
+static void look(seen *s, const sl_universe *u, const sl_universe__level *l, int64_t raw) {
     if (raw < l->unary) {
         look_at_all(s, u, l, raw);
         return;
     }
-    candidate c = sl_universe__candidate(u, l, raw);
+    sl_universe__candidate c = sl_universe__candidate_at(u, l, raw);
     int64_t first = c.form.swapped ? c.q : c.p, second = c.form.swapped ? c.p : c.q;
-    const shape *a = &u->listed.shape[first], *b = &u->listed.shape[second];
-    probe_set real = a->real & b->real;
+    const sl_universe__shape *a = &u->listed.shape[first], *b = &u->listed.shape[second];
+    sl_universe__probe_set real = a->real & b->real;
     uint8_t full = a->full & b->full;
     if (!full || c.form.op == SL_OPERATOR_POW || may_overflow(c.form.op, a, b) ||
         (c.form.op == SL_OPERATOR_DIV && (b->zero & real))) {
@@ -183,49 +188,52 @@ static void look(seen *s, const sl_universe *u, const level *l, int64_t raw) {
     }
     *s = (seen){ .full = full, .real = real, .kind = FULL };
     const long double *va = wide(u, first), *vb = wide(u, second);
-    int o = __builtin_ctz(full) * PER_ORTHANT;
+    int o = __builtin_ctz(full) * SL_UNIVERSE__PER_ORTHANT;
     long double v0 = combine_one(c.form.op, va[o], vb[o]);
     long double v1 = combine_one(c.form.op, va[o + 1], vb[o + 1]);
-    if (fabsl(v0 - v1) < CONSTANT_SPREAD) {
+    if (fabsl(v0 - v1) < SL_UNIVERSE__CONSTANT_SPREAD) {
         look_at_all(s, u, l, raw); // perhaps a constant
         return;
     }
     for (o = 0; o < u->orthants; o++) {
         if (!(full >> o & 1)) continue;
-        const long double *a12 = va + o * PER_ORTHANT, *b12 = vb + o * PER_ORTHANT;
-        long double v[PER_ORTHANT];
+        const long double *a12 = va + o * SL_UNIVERSE__PER_ORTHANT,
+                          *b12 = vb + o * SL_UNIVERSE__PER_ORTHANT;
+        long double v[SL_UNIVERSE__PER_ORTHANT];
         v[0] = combine_one(c.form.op, a12[0], b12[0]);
         if (fabsl(v[0]) < 0x1.02p-8L)
-            combine(v, c.form.op, a12, b12, PER_ORTHANT); // keys look further
+            combine(v, c.form.op, a12, b12, SL_UNIVERSE__PER_ORTHANT); // keys look further
         set_key(s, o, v);
     }
 }
 
 /* ---------------------------------------------------------------- known or new -------------- */
 
-static const level *level_of(const sl_universe *u, const class *c) { return &u->level[c->level]; }
+static const sl_universe__level *level_of(const sl_universe *u, const sl_universe__class *c) {
+    return &u->level[c->level];
+}
 
-static bool is_moderate(const sl_universe *u, const level *l, int64_t raw) {
+static bool is_moderate(const sl_universe *u, const sl_universe__level *l, int64_t raw) {
     if (l->raw == 0) return true;
     if (raw < l->unary) return false;
-    candidate c = sl_universe__candidate(u, l, raw);
+    sl_universe__candidate c = sl_universe__candidate_at(u, l, raw);
     if (c.form.op == SL_OPERATOR_POW) return false;
-    const shape *p = &u->listed.shape[c.p], *q = &u->listed.shape[c.q];
+    const sl_universe__shape *p = &u->listed.shape[c.p], *q = &u->listed.shape[c.q];
     return p->exp_max < 300 && q->exp_max < 300 && p->exp_min > -300 && q->exp_min > -300;
 }
 
 /* A candidate being looked for; its values are computed when first needed. */
 typedef struct wanted {
     const sl_universe *u;
-    const level *l;
+    const sl_universe__level *l;
     int64_t raw;
     bool has_fast, has_wide, moderate;
-    double fast[MAX_PROBES];
-    long double wide[MAX_PROBES];
+    double fast[SL_UNIVERSE__MAX_PROBES];
+    long double wide[SL_UNIVERSE__MAX_PROBES];
 } wanted;
 
 /* Field by field: an initialiser would clear the values too, 2 KB for each of millions. */
-static void want(wanted *w, const sl_universe *u, const level *l, int64_t raw) {
+static void want(wanted *w, const sl_universe *u, const sl_universe__level *l, int64_t raw) {
     w->u = u;
     w->l = l;
     w->raw = raw;
@@ -240,23 +248,24 @@ static const long double *wide_values(wanted *w) {
 
 /* Do the candidate and class c agree where both are real? Doubles decide when they say yes, with
  * half the tolerance, and nothing overflows them; all else is decided in long double. */
-static bool is_same(wanted *w, const class *c) {
+static bool is_same(wanted *w, const sl_universe__class *c) {
     const sl_universe *u = w->u;
-    const level *l = level_of(u, c);
+    const sl_universe__level *l = level_of(u, c);
     if (!w->has_fast) {
         w->has_fast = true;
         w->moderate = is_moderate(u, w->l, w->raw);
         if (w->moderate) values_fast(w->fast, u, w->l, w->raw);
     }
     if (w->moderate && is_moderate(u, l, c->raw)) {
-        double v[MAX_PROBES];
+        double v[SL_UNIVERSE__MAX_PROBES];
         values_fast(v, u, l, c->raw);
         int wrong = 0;
         for (int i = 0; i < u->probes; i++) // NaN compares as not wrong
-            wrong |= fabs(w->fast[i] - v[i]) > (double)TOLERANCE / 2 * (1 + fabs(v[i]));
+            wrong |=
+                fabs(w->fast[i] - v[i]) > (double)SL_UNIVERSE__TOLERANCE / 2 * (1 + fabs(v[i]));
         if (!wrong) return true;
     }
-    long double v[MAX_PROBES];
+    long double v[SL_UNIVERSE__MAX_PROBES];
     sl_universe__values(v, u, l, c->raw);
     return sl_universe__agree(wide_values(w), v, u->probes);
 }
@@ -270,12 +279,12 @@ static uint32_t find_by_key(wanted *w, uint64_t key, uint32_t from, uint32_t bes
 }
 
 static uint64_t second_key(wanted *w, int o) {
-    return sl_universe__keys(wide_values(w) + o * PER_ORTHANT, o).second;
+    return sl_universe__keys_of(wide_values(w) + o * SL_UNIVERSE__PER_ORTHANT, o).second;
 }
 
 /* The earliest class, not before `from`, that the candidate agrees with. */
 static uint32_t find(wanted *w, const seen *s, uint32_t from) {
-    uint32_t best = NO_CLASS;
+    uint32_t best = SL_UNIVERSE__NO_CLASS;
     for (int o = 0; o < w->u->orthants; o++) {
         if (!(s->full >> o & 1)) continue;
         best = find_by_key(w, s->key[o], from, best);
@@ -284,29 +293,31 @@ static uint32_t find(wanted *w, const seen *s, uint32_t from) {
     return best;
 }
 
-sl_status sl_universe__add_class(sl_universe *u, int i, int64_t raw, probe_set real) {
+sl_status sl_universe__add_class(sl_universe *u, int i, int64_t raw, sl_universe__probe_set real) {
     if (u->n_class == u->cap_class) {
         int64_t cap = SL_MAX(1024, u->cap_class + u->cap_class / 2);
-        class *more = sl_realloc(u->class, (size_t)cap, sizeof *more);
+        sl_universe__class *more = sl_realloc(u->class, (size_t)cap, sizeof *more);
         if (!more) return sl_fail_memory((size_t)cap, sizeof *more, "the list of functions");
         u->class = more;
         u->cap_class = cap;
     }
-    u->class[u->n_class++] = (class){ .raw = raw, .level = (int8_t)i, .real = real };
+    u->class[u->n_class++] = (sl_universe__class){ .raw = raw, .level = (int8_t)i, .real = real };
     // every probe of every orthant may become a key before the next call
-    if ((double)(u->found.n + 2 * MAX_PROBES) > 0.6 * (double)(u->found.mask + 1) || !u->found.slot)
-        SL_TRY(sl_universe__table_grow(&u->found, u->found.n + 2 * MAX_PROBES)); // doubles it
+    if ((double)(u->found.n + 2 * SL_UNIVERSE__MAX_PROBES) > 0.6 * (double)(u->found.mask + 1) ||
+        !u->found.slot)
+        SL_TRY(sl_universe__table_grow(&u->found,
+                                       u->found.n + 2 * SL_UNIVERSE__MAX_PROBES)); // doubles it
     return SL_OK;
 }
 
 /* Lists the candidate, or notes the class it belongs to; classes from `chunk` on are still to be
  * asked. */
-static sl_status place(sl_universe *u, level *l, int i, int64_t raw, const seen *s,
+static sl_status place(sl_universe *u, sl_universe__level *l, int i, int64_t raw, const seen *s,
                        uint32_t chunk) {
     wanted w;
     want(&w, u, l, raw);
-    uint32_t known = s->known != NO_CLASS ? s->known : find(&w, s, chunk);
-    if (known != NO_CLASS) {
+    uint32_t known = s->known != SL_UNIVERSE__NO_CLASS ? s->known : find(&w, s, chunk);
+    if (known != SL_UNIVERSE__NO_CLASS) {
         l->class_of[raw] = known;
         l->counts.known++;
         return SL_OK;
@@ -327,7 +338,7 @@ static sl_status place(sl_universe *u, level *l, int i, int64_t raw, const seen 
 typedef struct partials {
     int64_t *raw;
     long double *value; // (n, probes)
-    uint32_t *known;    // class of an earlier function that agrees, or NO_CLASS
+    uint32_t *known;    // class of an earlier function that agrees, or SL_UNIVERSE__NO_CLASS
     int n, cap;
 } partials;
 
@@ -346,8 +357,8 @@ static sl_status keep_partial(partials *p, int64_t raw) {
 typedef struct sweep {
     sl_universe *u;
     partials *p;
-    table keys;       // (probe, cell) of every value of every partial -> its place in p
-    uint64_t *filter; // bit set over rough values, small enough to stay in cache
+    sl_universe__table keys; // (probe, cell) of every value of every partial -> its place in p
+    uint64_t *filter;        // bit set over rough values, small enough to stay in cache
 } sweep;
 
 enum { FILTER_BITS = 1 << 23 };
@@ -374,9 +385,9 @@ static sl_status sweep_classes(int64_t begin, int64_t end, int worker, void *pay
     sweep *s = payload;
     const sl_universe *u = s->u;
     for (int64_t k = begin; k < end; k++) {
-        const class *c = &u->class[k];
-        double v[MAX_PROBES];
-        long double exact[MAX_PROBES];
+        const sl_universe__class *c = &u->class[k];
+        double v[SL_UNIVERSE__MAX_PROBES];
+        long double exact[SL_UNIVERSE__MAX_PROBES];
         bool has_exact = false;
         values_fast(v, u, level_of(u, c), c->raw);
         for (int i = 0; i < u->probes; i++) {
@@ -401,7 +412,7 @@ static void add_sweep_keys(sweep *s, long double v, int i, uint32_t j) {
     }
 }
 
-static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int level_no,
+static sl_status place_partials(sl_universe *u, sl_pool *pool, sl_universe__level *l, int level_no,
                                 partials *p) {
     sl_status st = SL_OK;
     const int P = u->probes;
@@ -418,7 +429,7 @@ static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int lev
     for (int j = 0; j < p->n; j++) {
         long double *v = p->value + (int64_t)j * P;
         sl_universe__values(v, u, l, p->raw[j]);
-        p->known[j] = NO_CLASS;
+        p->known[j] = SL_UNIVERSE__NO_CLASS;
         for (int i = 0; i < P; i++) {
             if (!isnan(v[i])) add_sweep_keys(&s, v[i], i, (uint32_t)j);
         }
@@ -434,23 +445,23 @@ static sl_status place_partials(sl_universe *u, sl_pool *pool, level *l, int lev
             continue;
         }
         uint32_t known = p->known[j];
-        for (int i = 0; i < P && known == NO_CLASS; i++) {
+        for (int i = 0; i < P && known == SL_UNIVERSE__NO_CLASS; i++) {
             if (isnan(v[i])) continue;
             uint64_t key = sl_universe__key(sl_universe__cell(v[i]), i), at = key | 1;
-            long double other[MAX_PROBES];
-            for (uint32_t k;
-                 known == NO_CLASS && sl_universe__table_next(&u->found, key, &at, &k);) {
+            long double other[SL_UNIVERSE__MAX_PROBES];
+            for (uint32_t k; known == SL_UNIVERSE__NO_CLASS &&
+                             sl_universe__table_next(&u->found, key, &at, &k);) {
                 sl_universe__values(other, u, level_of(u, &u->class[k]), u->class[k].raw);
                 if (sl_universe__agree(v, other, P)) known = k;
             }
         }
-        if (known != NO_CLASS) {
+        if (known != SL_UNIVERSE__NO_CLASS) {
             l->class_of[p->raw[j]] = known;
             l->counts.known++;
             continue;
         }
-        shape sh;
-        sl_universe__shape(&sh, v, P);
+        sl_universe__shape sh;
+        sl_universe__shape_of(&sh, v, P);
         uint32_t k = (uint32_t)u->n_class;
         SL_GO(sl_universe__add_class(u, level_no, p->raw[j], sh.real));
         l->class_of[p->raw[j]] = k;
@@ -473,7 +484,7 @@ done:
 
 typedef struct chunk {
     const sl_universe *u;
-    const level *l;
+    const sl_universe__level *l;
     int64_t begin;
     seen *seen;
 } chunk;
@@ -491,7 +502,7 @@ static sl_status look_at_part(int64_t begin, int64_t end, int worker, void *payl
         for (int64_t k = i; k < stop; k++) { // the table is asked for all before any is looked up
             seen *s = &c->seen[k];
             look(s, c->u, c->l, c->begin + k);
-            s->known = NO_CLASS;
+            s->known = SL_UNIVERSE__NO_CLASS;
             prefetch(c->u, s);
         }
         for (int64_t k = i; k < stop; k++) {
@@ -504,11 +515,11 @@ static sl_status look_at_part(int64_t begin, int64_t end, int worker, void *payl
     return SL_OK;
 }
 
-static sl_status unary_values(sl_universe *u, level *l) {
+static sl_status unary_values(sl_universe *u, sl_universe__level *l) {
     l->unary_value = sl_malloc((size_t)l->unary, (size_t)u->probes * sizeof *l->unary_value);
     if (!l->unary_value) return sl_fail_memory((size_t)l->unary, (size_t)u->probes * 16, "values");
     for (int64_t r = 0; r < l->unary; r++) {
-        candidate c = sl_universe__candidate(u, l, r);
+        sl_universe__candidate c = sl_universe__candidate_at(u, l, r);
         const long double *p = wide(u, c.p);
         long double *v = l->unary_value + r * u->probes;
         for (int i = 0; i < u->probes; i++) {
@@ -522,7 +533,7 @@ static sl_status unary_values(sl_universe *u, level *l) {
 sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int i,
                                  const sl_universe_watch *watch) {
     sl_status st = SL_OK;
-    level *l = &u->level[i];
+    sl_universe__level *l = &u->level[i];
     partials partly = { 0 };
     l->class_begin = u->n_class;
     l->counts.raw = l->raw;
@@ -544,9 +555,9 @@ sl_status sl_universe__enumerate(sl_universe *u, sl_pool *pool, int i,
         SL_GO(sl_par_for(pool, n, GRAIN, look_at_part, &c));
         for (int64_t k = 0; k < n; k++) {
             const seen *ahead = &c.seen[SL_MIN(k + AHEAD, n - 1)];
-            if (ahead->known == NO_CLASS) prefetch(u, ahead);
+            if (ahead->known == SL_UNIVERSE__NO_CLASS) prefetch(u, ahead);
             int64_t raw = c.begin + k;
-            l->class_of[raw] = NO_CLASS;
+            l->class_of[raw] = SL_UNIVERSE__NO_CLASS;
             switch (c.seen[k].kind) {
             case FULL: SL_GO(place(u, l, i, raw, &c.seen[k], listed)); break;
             case PARTIAL: SL_GO(keep_partial(&partly, raw)); break;
@@ -566,41 +577,43 @@ done:
 
 /* ---------------------------------------------------------------- looking up ---------------- */
 
-static long double value_at(const sl_universe *u, const class *c, int i) {
-    const level *l = level_of(u, c);
+static long double value_at(const sl_universe *u, const sl_universe__class *c, int i) {
+    const sl_universe__level *l = level_of(u, c);
     if (l->raw == 0) return wide(u, c->raw)[i];
     if (c->raw < l->unary) return l->unary_value[c->raw * u->probes + i];
-    candidate k = sl_universe__candidate(u, l, c->raw);
+    sl_universe__candidate k = sl_universe__candidate_at(u, l, c->raw);
     long double p = wide(u, k.p)[i], q = wide(u, k.q)[i];
     return k.form.swapped ? combine_one(k.form.op, q, p) : combine_one(k.form.op, p, q);
 }
 
 /* A function that fills no orthant may meet its class anywhere, so all are asked, in order; one
  * probe settles nearly every one of them. */
-static uint32_t find_partial(const sl_universe *u, const long double *v, probe_set real) {
-    long double other[MAX_PROBES];
+static uint32_t find_partial(const sl_universe *u, const long double *v,
+                             sl_universe__probe_set real) {
+    long double other[SL_UNIVERSE__MAX_PROBES];
     for (int64_t k = 0; k < u->n_class; k++) {
-        const class *c = &u->class[k];
-        probe_set shared = real & c->real;
+        const sl_universe__class *c = &u->class[k];
+        sl_universe__probe_set shared = real & c->real;
         if (!shared) continue;
         int i = (uint64_t)shared ? __builtin_ctzll((uint64_t)shared)
                                  : 64 + __builtin_ctzll((uint64_t)(shared >> 64));
-        if (!(fabsl(value_at(u, c, i) - v[i]) <= 2 * TOLERANCE * (1 + fabsl(v[i])))) continue;
+        if (!(fabsl(value_at(u, c, i) - v[i]) <= 2 * SL_UNIVERSE__TOLERANCE * (1 + fabsl(v[i]))))
+            continue;
         sl_universe__values(other, u, level_of(u, c), c->raw);
         if (sl_universe__agree(v, other, u->probes)) return (uint32_t)k;
     }
-    return NO_CLASS;
+    return SL_UNIVERSE__NO_CLASS;
 }
 
 uint32_t sl_universe__find_class(const sl_universe *u, const long double *v) {
-    long double other[MAX_PROBES];
-    shape sh;
-    sl_universe__shape(&sh, v, u->probes);
+    long double other[SL_UNIVERSE__MAX_PROBES];
+    sl_universe__shape sh;
+    sl_universe__shape_of(&sh, v, u->probes);
     if (!sh.full) return find_partial(u, v, sh.real);
-    uint32_t best = NO_CLASS;
+    uint32_t best = SL_UNIVERSE__NO_CLASS;
     for (int o = 0; o < u->orthants; o++) {
         if (!(sh.full >> o & 1)) continue;
-        keys both = sl_universe__keys(v + o * PER_ORTHANT, o);
+        sl_universe__keys both = sl_universe__keys_of(v + o * SL_UNIVERSE__PER_ORTHANT, o);
         for (int pass = 0; pass < 1 + (both.second != both.first); pass++) {
             uint64_t key = pass ? both.second : both.first, at = key | 1;
             for (uint32_t k; sl_universe__table_next(&u->found, key, &at, &k);) {

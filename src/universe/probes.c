@@ -10,21 +10,22 @@ static long double coordinate(int i, int variable) {
     sl_rng rng;
     sl_rng_init(&rng, 0x70726f6267, (uint32_t)variable, (uint64_t)i);
     long double size = 0.3L + 2.0L * (long double)sl_rng_u64(&rng) * 0x1p-64L;
-    return (i / PER_ORTHANT) >> variable & 1 ? -size : size;
+    return (i / SL_UNIVERSE__PER_ORTHANT) >> variable & 1 ? -size : size;
 }
 
-static long double distance(const probe_point p, int variables) {
+static long double distance(const sl_universe__probe_point p, int variables) {
     long double d = 0;
     for (int v = 0; v < variables; v++) d += p[v] * p[v];
     return d;
 }
 
-void sl_universe__probes(probe_point *point, int variables) {
-    for (int i = 0; i < PER_ORTHANT << variables; i++) {
-        probe_point p = { 0 };
+void sl_universe__probes(sl_universe__probe_point *point, int variables) {
+    for (int i = 0; i < SL_UNIVERSE__PER_ORTHANT << variables; i++) {
+        sl_universe__probe_point p = { 0 };
         for (int v = 0; v < variables; v++) p[v] = coordinate(i, v);
         int at = i; // insertion into the orthant's part
-        for (; at % PER_ORTHANT && distance(point[at - 1], variables) > distance(p, variables);
+        for (; at % SL_UNIVERSE__PER_ORTHANT &&
+               distance(point[at - 1], variables) > distance(p, variables);
              at--)
             memcpy(point[at], point[at - 1], sizeof p);
         memcpy(point[at], p, sizeof p);
@@ -33,13 +34,14 @@ void sl_universe__probes(probe_point *point, int variables) {
 
 uint64_t sl_universe__cell(long double v) {
     if (fabsl(v) < 0x1p-8L)
-        return CELL_IS_ABSOLUTE | (uint64_t)((int64_t)floorl(v * 0x1p34L) + (1ll << 40));
+        return SL_UNIVERSE__CELL_IS_ABSOLUTE |
+               (uint64_t)((int64_t)floorl(v * 0x1p34L) + (1ll << 40));
     const sl_long_bits x = sl_long_bits_of(v);
     return (uint64_t)x.exponent << 26 | x.mantissa >> 38;
 }
 
-cells sl_universe__cells(long double v) {
-    cells c = { sl_universe__cell(v), 0 };
+sl_universe__cells sl_universe__cells_of(long double v) {
+    sl_universe__cells c = { sl_universe__cell(v), 0 };
     c.second = c.first;
     if (fabsl(v) >=
         0x1.01p-8L) { // far from both edges of a relative cell, as nearly all values are?
@@ -52,32 +54,35 @@ cells sl_universe__cells(long double v) {
     return c;
 }
 
-keys sl_universe__value_keys(long double v, int probe) {
-    cells c = sl_universe__cells(v);
-    return (keys){ sl_universe__key(c.first, probe), sl_universe__key(c.second, probe) };
+sl_universe__keys sl_universe__value_keys(long double v, int probe) {
+    sl_universe__cells c = sl_universe__cells_of(v);
+    return (sl_universe__keys){ sl_universe__key(c.first, probe),
+                                sl_universe__key(c.second, probe) };
 }
 
-keys sl_universe__keys(const long double *v, int o) {
-    keys k = { 0, 0 };
+sl_universe__keys sl_universe__keys_of(const long double *v, int o) {
+    sl_universe__keys k = { 0, 0 };
     bool first_ends = false, second_ends = false;
-    for (int i = 0; i < PER_ORTHANT && !(first_ends && second_ends); i++) {
-        cells c = sl_universe__cells(v[i]);
-        if (!first_ends) k.first = sl_universe__key(c.first ^ k.first, o * PER_ORTHANT + i);
-        if (!second_ends) k.second = sl_universe__key(c.second ^ k.second, o * PER_ORTHANT + i);
-        first_ends |= !(c.first & CELL_IS_ABSOLUTE);
-        second_ends |= !(c.second & CELL_IS_ABSOLUTE);
+    for (int i = 0; i < SL_UNIVERSE__PER_ORTHANT && !(first_ends && second_ends); i++) {
+        sl_universe__cells c = sl_universe__cells_of(v[i]);
+        if (!first_ends)
+            k.first = sl_universe__key(c.first ^ k.first, o * SL_UNIVERSE__PER_ORTHANT + i);
+        if (!second_ends)
+            k.second = sl_universe__key(c.second ^ k.second, o * SL_UNIVERSE__PER_ORTHANT + i);
+        first_ends |= !(c.first & SL_UNIVERSE__CELL_IS_ABSOLUTE);
+        second_ends |= !(c.second & SL_UNIVERSE__CELL_IS_ABSOLUTE);
     }
     return k;
 }
 
-void sl_universe__shape(shape *s, const long double *v, int probes) {
-    *s = (shape){ .exp_min = 0, .exp_max = 0 };
+void sl_universe__shape_of(sl_universe__shape *s, const long double *v, int probes) {
+    *s = (sl_universe__shape){ .exp_min = 0, .exp_max = 0 };
     bool any = false;
     for (int i = 0; i < probes; i++) {
         if (!isfinite(v[i])) continue;
-        s->real |= (probe_set)1 << i;
+        s->real |= (sl_universe__probe_set)1 << i;
         if (v[i] == 0) {
-            s->zero |= (probe_set)1 << i;
+            s->zero |= (sl_universe__probe_set)1 << i;
             continue;
         }
         int e = ilogbl(v[i]);
@@ -85,16 +90,18 @@ void sl_universe__shape(shape *s, const long double *v, int probes) {
         s->exp_max = any ? SL_MAX(s->exp_max, e) : e;
         any = true;
     }
-    const probe_set orthant = ((probe_set)1 << PER_ORTHANT) - 1;
-    for (int o = 0; o < probes / PER_ORTHANT; o++)
-        if ((s->real >> o * PER_ORTHANT & orthant) == orthant) s->full |= (uint8_t)(1 << o);
+    const sl_universe__probe_set orthant =
+        ((sl_universe__probe_set)1 << SL_UNIVERSE__PER_ORTHANT) - 1;
+    for (int o = 0; o < probes / SL_UNIVERSE__PER_ORTHANT; o++)
+        if ((s->real >> o * SL_UNIVERSE__PER_ORTHANT & orthant) == orthant)
+            s->full |= (uint8_t)(1 << o);
 }
 
 bool sl_universe__agree(const long double *a, const long double *b, int probes) {
     bool shared = false;
     for (int i = 0; i < probes; i++) {
         if (isnan(a[i]) || isnan(b[i])) continue;
-        if (!(fabsl(a[i] - b[i]) <= TOLERANCE * (1 + fabsl(a[i])))) return false;
+        if (!(fabsl(a[i] - b[i]) <= SL_UNIVERSE__TOLERANCE * (1 + fabsl(a[i])))) return false;
         shared = true;
     }
     return shared;
@@ -102,18 +109,19 @@ bool sl_universe__agree(const long double *a, const long double *b, int probes) 
 
 /* ---------------------------------------------------------------- table --------------------- */
 
-sl_status sl_universe__table_grow(table *t, int64_t n) {
+sl_status sl_universe__table_grow(sl_universe__table *t, int64_t n) {
     uint64_t slots = t->slot ? t->mask + 1 : 0, want = SL_MAX(slots, 1024);
     while ((double)want * 0.6 < (double)n) want *= 2;
     if (want == slots) return SL_OK;
-    table bigger = { sl_calloc(want, sizeof(slot)), want - 1, 0 };
-    if (!bigger.slot) return sl_fail_memory(want, sizeof(slot), "the table of functions");
+    sl_universe__table bigger = { sl_calloc(want, sizeof(sl_universe__slot)), want - 1, 0 };
+    if (!bigger.slot)
+        return sl_fail_memory(want, sizeof(sl_universe__slot), "the table of functions");
     // in the order of the old chains, so that equal keys keep their order: start behind an empty
     // slot
     uint64_t start = 0;
     while (slots && t->slot[start].key) start++;
     for (uint64_t k = 0; k < slots; k++) {
-        const slot *s = &t->slot[(start + k) & t->mask];
+        const sl_universe__slot *s = &t->slot[(start + k) & t->mask];
         if (s->key) sl_universe__table_add(&bigger, s->key, s->value);
     }
     sl_free(t->slot);
@@ -121,7 +129,7 @@ sl_status sl_universe__table_grow(table *t, int64_t n) {
     return SL_OK;
 }
 
-void sl_universe__table_clear(table *t) {
+void sl_universe__table_clear(sl_universe__table *t) {
     sl_free(t->slot);
-    *t = (table){ 0 };
+    *t = (sl_universe__table){ 0 };
 }

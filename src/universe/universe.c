@@ -49,12 +49,12 @@ static void set_forms(sl_universe *u) {
         sl_operator op = (sl_operator)o;
         if (!(u->options.ops >> o & 1)) continue;
         if (sl_expr_operator_operands(op) == 1) {
-            u->unary[u->n_unary++] = (form){ op, false };
+            u->unary[u->n_unary++] = (sl_universe__form){ op, false };
             continue;
         }
-        u->binary[u->n_binary++] = (form){ op, false };
+        u->binary[u->n_binary++] = (sl_universe__form){ op, false };
         if (op == SL_OPERATOR_SUB || op == SL_OPERATOR_DIV || op == SL_OPERATOR_POW)
-            u->binary[u->n_binary++] = (form){ op, true };
+            u->binary[u->n_binary++] = (sl_universe__form){ op, true };
     }
 }
 
@@ -71,7 +71,7 @@ void sl_universe__note(const sl_universe_watch *w, const char *text) {
 
 /* ---------------------------------------------------------------- listed functions ---------- */
 
-static sl_status grow_operands(operands *l, int64_t more, int probes) {
+static sl_status grow_operands(sl_universe__operands *l, int64_t more, int probes) {
     size_t n = (size_t)(l->n + more), P = (size_t)probes;
     void *e = sl_realloc(l->expr, n, sizeof *l->expr);
     if (e) l->expr = e;
@@ -86,19 +86,19 @@ static sl_status grow_operands(operands *l, int64_t more, int probes) {
 }
 
 static void list_function(sl_universe *u, const sl_node *e, const long double *v) {
-    operands *l = &u->listed;
+    sl_universe__operands *l = &u->listed;
     long double *to = l->value + l->n * u->probes;
     for (int i = 0; i < u->probes; i++) {
         to[i] = v[i];
         l->fast[l->n * u->probes + i] = (double)v[i];
     }
-    sl_universe__shape(&l->shape[l->n], to, u->probes);
+    sl_universe__shape_of(&l->shape[l->n], to, u->probes);
     l->expr[l->n++] = e;
 }
 
 /* All classes of level i, in canonical form, as operands of the next. */
 static sl_status list_level(sl_universe *u, sl_pool *pool, int i, const sl_universe_watch *watch) {
-    level *l = &u->level[i];
+    sl_universe__level *l = &u->level[i];
     const int64_t n = l->class_end - l->class_begin;
     sl_status st = SL_OK;
     const sl_node **expr = sl_malloc((size_t)n, sizeof *expr);
@@ -112,7 +112,7 @@ static sl_status list_level(sl_universe *u, sl_pool *pool, int i, const sl_unive
     SL_GO(grow_operands(&u->listed, n, u->probes));
     l->begin = u->listed.n;
     for (int64_t k = 0; k < n; k++) {
-        long double v[MAX_PROBES];
+        long double v[SL_UNIVERSE__MAX_PROBES];
         sl_universe__values(v, u, l, u->class[chosen[k]].raw);
         list_function(u, expr[k], v);
     }
@@ -128,13 +128,13 @@ static sl_status list_variables(sl_universe *u) {
     for (int x = 0; x < n; x++) {
         const sl_node *e = sl_expr_var(&u->own[0].arena, x + 1);
         if (!e) return sl_fail_memory(1, sizeof *e, "a variable");
-        long double v[MAX_PROBES];
+        long double v[SL_UNIVERSE__MAX_PROBES];
         for (int i = 0; i < u->probes; i++) v[i] = u->point[i][x];
         list_function(u, e, v);
         SL_TRY(sl_universe__add_class(u, 0, x, u->listed.shape[x].real));
         for (int o = 0; o < u->orthants; o++)
-            sl_universe__table_add_keys(&u->found, sl_universe__keys(v + o * PER_ORTHANT, o),
-                                        (uint32_t)x);
+            sl_universe__table_add_keys(
+                &u->found, sl_universe__keys_of(v + o * SL_UNIVERSE__PER_ORTHANT, o), (uint32_t)x);
     }
     u->level[0].class_end = n;
     u->level[0].counts = (sl_universe_counts){ .raw = n, .distinct = n };
@@ -145,13 +145,14 @@ static sl_status list_variables(sl_universe *u) {
 
 /* Bytes that level i will need at its peak; about a quarter of candidates are new, in half of the
  * orthants or more. A little high on purpose. */
-static double level_bytes(const sl_universe *u, const level *l, bool last) {
+static double level_bytes(const sl_universe *u, const sl_universe__level *l, bool last) {
     double raw = (double)l->raw, fresh = 0.3 * raw;
     double entries = fresh * u->orthants, slots = 1024;
     while (slots * 0.6 < entries) slots *= 2;
     double kept = last && u->options.size ? SL_MIN(fresh, (double)u->options.size) : fresh;
-    return raw * 4 + slots * sizeof(slot) * 1.5 + fresh * (sizeof(class) + 8) + kept * (250 + 24) +
-           (last ? 0 : fresh * (u->probes * 24.0 + sizeof(shape)));
+    return raw * 4 + slots * sizeof(sl_universe__slot) * 1.5 +
+           fresh * (sizeof(sl_universe__class) + 8) + kept * (250 + 24) +
+           (last ? 0 : fresh * (u->probes * 24.0 + sizeof(sl_universe__shape)));
 }
 
 static const char *bytes_text(char buffer[32], double bytes) {
@@ -160,9 +161,9 @@ static const char *bytes_text(char buffer[32], double bytes) {
 }
 
 static sl_status check_cost(const sl_universe *u, int i, const sl_universe_watch *watch) {
-    const level *l = &u->level[i];
+    const sl_universe__level *l = &u->level[i];
     char raw[32], text[256], size[2][32];
-    if (l->raw >= (int64_t)NO_CLASS)
+    if (l->raw >= (int64_t)SL_UNIVERSE__NO_CLASS)
         return sl_fail(SL_ELIMIT,
                        "level %d has %s raw candidates, more than 2^32; take less depth, fewer "
                        "variables or operators",
@@ -198,14 +199,15 @@ static int cmp_class(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static uint64_t rank_of(const sl_universe *u, uint32_t stream, const class *c) {
+static uint64_t rank_of(const sl_universe *u, uint32_t stream, const sl_universe__class *c) {
     sl_rng rng; // by first candidate, so that it depends on nothing but the definition
     sl_rng_init(&rng, u->options.seed, stream, (uint64_t)c->level << 56 | (uint64_t)c->raw);
     return sl_rng_u64(&rng);
 }
 
 /* chosen[0..k) := the k classes of l with the smallest rank, in listing order. */
-static sl_status sample_level(uint32_t *chosen, const sl_universe *u, const level *l, int64_t k) {
+static sl_status sample_level(uint32_t *chosen, const sl_universe *u, const sl_universe__level *l,
+                              int64_t k) {
     const int64_t n = l->class_end - l->class_begin;
     ranked *r = sl_malloc((size_t)n, sizeof *r);
     if (!r) return sl_fail_memory((size_t)n, sizeof *r, "a sample");
@@ -230,7 +232,7 @@ static sl_status choose_members(sl_universe *u, sl_pool *pool, const sl_universe
         return sl_fail_memory((size_t)want, sizeof *u->member, "the members of E");
     memset(u->index_of_class, 0xff, (size_t)u->n_class * sizeof *u->index_of_class);
     for (int i = 0; i <= u->options.depth; i++) {
-        level *l = &u->level[i];
+        sl_universe__level *l = &u->level[i];
         int64_t k = SL_MIN(want - u->n_member, l->class_end - l->class_begin);
         u->member_end[i] = u->n_member + k;
         if (k == 0) continue; // E is full, or the level empty
@@ -311,7 +313,7 @@ sl_status sl_universe__check(const sl_universe_options *o) {
 static sl_status plan_level(sl_universe *u, int i, int64_t prev, int64_t n_prev,
                             const sl_universe_watch *watch) {
     if (i > u->options.depth) return SL_OK;
-    level *l = &u->level[i];
+    sl_universe__level *l = &u->level[i];
     l->prev = prev;
     l->n_prev = n_prev;
     l->n_all = prev + n_prev;
@@ -325,13 +327,13 @@ static sl_status build(sl_universe *u, sl_pool *pool, const sl_universe_watch *w
     u->own = sl_calloc((size_t)u->n_own, sizeof *u->own);
     if (!u->own) return sl_fail_memory((size_t)u->n_own, sizeof *u->own, "arenas");
     u->orthants = 1 << u->options.variables;
-    u->probes = u->orthants * PER_ORTHANT;
+    u->probes = u->orthants * SL_UNIVERSE__PER_ORTHANT;
     sl_universe__probes(u->point, u->options.variables);
     set_forms(u);
     SL_TRY(list_variables(u));
     SL_TRY(plan_level(u, 1, 0, u->options.variables, watch));
     for (int i = 1; i <= u->options.depth; i++) {
-        level *l = &u->level[i];
+        sl_universe__level *l = &u->level[i];
         double start = sl_clock();
         if (l->raw)
             SL_TRY(sl_universe__enumerate(u, pool, i, watch));
@@ -365,7 +367,7 @@ sl_status sl_universe_new(sl_universe **out, sl_pool *pool, const sl_universe_op
 
 void sl_universe__release(sl_universe *u) {
     for (int i = 0; i <= SL_UNIVERSE_MAX_DEPTH; i++) {
-        level *l = &u->level[i];
+        sl_universe__level *l = &u->level[i];
         sl_free(l->unary_value);
         sl_free(l->class_of);
         l->unary_value = NULL;
@@ -375,7 +377,7 @@ void sl_universe__release(sl_universe *u) {
     sl_free(u->listed.value);
     sl_free(u->listed.fast);
     sl_free(u->listed.shape);
-    u->listed = (operands){ 0 };
+    u->listed = (sl_universe__operands){ 0 };
     sl_free(u->class);
     u->class = NULL;
     u->n_class = u->cap_class = 0;
@@ -428,8 +430,9 @@ bool sl_universe_can_find(const sl_universe *u) { return u->index_of_class; }
 
 static uint32_t class_of(const sl_universe *u, const sl_node *e) {
     SL_ASSERT(sl_universe_can_find(u)); // not after sl_universe_open
-    if (sl_expr_max_var(e) > u->options.variables || sl_expr_max_par(e)) return NO_CLASS;
-    long double v[MAX_PROBES];
+    if (sl_expr_max_var(e) > u->options.variables || sl_expr_max_par(e))
+        return SL_UNIVERSE__NO_CLASS;
+    long double v[SL_UNIVERSE__MAX_PROBES];
     for (int i = 0; i < u->probes; i++) {
         long double bound;
         sl_expr_eval_ref(&v[i], &bound, e, u->point[i], NULL, 0x1p-64L);
@@ -440,10 +443,10 @@ static uint32_t class_of(const sl_universe *u, const sl_node *e) {
 
 int64_t sl_universe_find(const sl_universe *u, const sl_node *e) {
     const uint32_t k = class_of(u, e);
-    if (k == NO_CLASS || u->index_of_class[k] == NO_CLASS) return -1;
+    if (k == SL_UNIVERSE__NO_CLASS || u->index_of_class[k] == SL_UNIVERSE__NO_CLASS) return -1;
     return u->index_of_class[k];
 }
 
 bool sl_universe_lists(const sl_universe *u, const sl_node *e) {
-    return class_of(u, e) != NO_CLASS;
+    return class_of(u, e) != SL_UNIVERSE__NO_CLASS;
 }

@@ -65,8 +65,8 @@ typedef struct sl_universe_counts {
 typedef struct sl_universe sl_universe;
 
 /* Called now and then with how far level `level` is; anything but 0 stops with SL_ECANCEL. A level
- * that needs much memory is announced by `note` before it starts, and so is a set that cannot be kept
- * after it was built. NULL: silent. */
+ * that needs much memory is announced by `note` before it starts, and so is a set that cannot be
+ * kept after it was built. NULL: silent. */
 typedef struct sl_universe_watch {
     int (*progress)(int level, const char *what, double done, double total, void *payload);
     void (*note)(const char *text, void *payload);
@@ -78,8 +78,8 @@ SL_NODISCARD sl_status sl_universe_new(sl_universe **out, sl_pool *pool,
                                        const sl_universe_watch *watch);
 /* The same members, levels, counts and hash, without the table of all functions, which is most of
  * the memory: sl_universe_find and sl_universe_lists cannot be asked. They come from a file in the
- * folder `dir` if there is a good one; else they are built, and the file is written, with `dir` made
- * if missing. No file is ever an error: one that is damaged, or made by other rules, is not
+ * folder `dir` if there is a good one; else they are built, and the file is written, with `dir`
+ * made if missing. No file is ever an error: one that is damaged, or made by other rules, is not
  * used; that none can be written is a note. dir NULL: no files. */
 SL_NODISCARD sl_status sl_universe_open(sl_universe **out, sl_pool *pool,
                                         const sl_universe_options *o,

@@ -1,4 +1,5 @@
-/* report_page FILE - writes the page of a small study that never was, for the tests in a browser. */
+/* report_page FILE - writes the page of a small study that never was, for the tests in a
+ * browser. */
 #include <stdio.h>
 
 #include "report/report_test.h"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Lines of the documents end at column 100. Exempt is what cannot be broken: rows of tables, code
-blocks, headings, and a word (a link, a code span) that is longer than a line by itself.
+"""Lines of documents and C files have at most 100 columns. Exempt in documents is what cannot be
+broken: rows of tables, code blocks, headings, and a word (a link, a code span) that is longer than a
+line by itself. In C files nothing is exempt.
 
-    columns.py ROOT          names the lines that are too long
+    columns.py ROOT          lists the lines that are too long
     columns.py --wrap ROOT   fills the paragraphs that have such lines anew
     columns.py --self-test   wraps and checks texts whose outcome is known
 """
@@ -90,6 +91,18 @@ def too_long(text):
             if len(lines[i]) > WIDTH and len(words(lines[i][len(indent) if i == first else 0:])) > 1]
 
 
+def too_long_code(text):
+    return [i for i, line in enumerate(text.split("\n"), 1) if len(line) > WIDTH]
+
+
+def files(root, *patterns):
+    """(name, text) of the files under version control that match."""
+    names = subprocess.run(["git", "-C", root, "ls-files", *patterns], capture_output=True,
+                           text=True, check=False).stdout.split()
+    return [(name, (root / name).read_text(encoding="utf-8")) for name in names
+            if (root / name).is_file()]
+
+
 def self_test():
     long = " ".join(["word"] * 40)
     got = wrap(f"{long}\n\n- {long}\n\n    {long}\n\n| {long} |\n\n```\n{long}\n```\n# {long}\n").split("\n")
@@ -100,6 +113,7 @@ def self_test():
     span = "`a b`"
     assert span in wrap("x" * 97 + " " + span + " y").split("\n")[1]
     assert not any(l.startswith("- ") for l in wrap("x" * 98 + " - y").split("\n"))
+    assert too_long_code(f"ok\n{'é' * 100}\n{'x' * 101}") == [3]
     again = wrap(long)
     assert wrap(again) == again
 
@@ -112,17 +126,17 @@ def main(args):
             return 0
     change = args[:1] == ["--wrap"]
     root = Path(args[-1])
-    names = subprocess.run(["git", "-C", root, "ls-files", "*.md"], capture_output=True, text=True,
-                           check=False).stdout.split()
-    bad = 0
-    for name in names:
-        text = (root / name).read_text(encoding="utf-8")
-        if change:
+    documents = files(root, "*.md")
+    if change:
+        for name, text in documents:
             (root / name).write_text(wrap(text), encoding="utf-8")
-            continue
-        for number in too_long(text):
-            print(f"{name}:{number}: longer than {WIDTH} columns; tests/docs/columns.py --wrap .")
-            bad += 1
+        return 0
+    code = files(root, "*.c", "*.h")
+    bad = [f"{name}:{i}: longer than {WIDTH} columns; tests/docs/columns.py --wrap ."
+           for name, text in documents for i in too_long(text)]
+    bad += [f"{name}:{i}: longer than {WIDTH} columns" for name, text in code
+            for i in too_long_code(text)]
+    print("\n".join([*bad, f"{len(documents)} documents, {len(code)} C files, {len(bad)} wrong"]))
     return 1 if bad else 0
 
 

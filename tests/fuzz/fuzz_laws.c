@@ -1,6 +1,6 @@
-/* Any bytes as a table of runs. If it is none there is a reason; if it is one, what is written of it
- * reads back as the same, and the fit ends with points in order, shares that are shares and intervals
- * that are not upside down. */
+/* Any bytes as a table of runs. If it is none there is a reason; if it is one, what is written of
+ * it reads back as the same, and the fit ends with points in order, shares that are shares and
+ * intervals that are not upside down. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static void round_trip(sl_arena *a, const sl_laws_table *t) {
     bool any = false;
     for (int c = 0; c < SL_LAWS_COLUMN_COUNT; c++) any |= t->has[c];
     if (any) {
-        if (sl_laws_table_read(&again, a, path, NULL) != SL_OK) wrong("what was written is not read");
+        if (sl_laws_table_read(&again, a, path, NULL) != SL_OK)
+            wrong("what was written is not read");
         if (again.n != t->n) wrong("rows are lost");
         sl_laws_table_csv(&second, &again);
         if (strcmp(first.text, second.text) != 0) wrong("reads back as something else");

@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Do the library's symbols have the names of their folders?
+"""Do the library's symbols, types and macros have the names of their folders?
 
-    names.py [--self-test] OBJECT...     objects of the library, as paths .../src/<folder>/.../file.c.o
+    names.py [--self-test] SRC OBJECT...     SRC: the folder src, whose headers are read
+                                             objects of the library, .../src/<folder>/.../file.c.o
 
 A function or object that other files see begins with sl_<folder>_ ; base's begin with sl_ ; src/api alone
 has public ones, symlaw_ . A name that begins with the name of another folder belongs there, so base may
-not have those either."""
+not have those either.
+
+Types, enum values and macros of headers begin with sl_ or SL_. Exempt are headers that are not shared by
+the files of the library: texts of kernels (X_body.h), headers of tests and benches, and base/vector.h,
+whose short names only kernels use."""
 import os
 import re
 import subprocess
@@ -46,16 +51,42 @@ def symbols(objects):
             yield path, fields[-1]
 
 
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+EXEMPT = re.compile(r"_body\.h$|_test\.h$|/(test|bench)/|base/vector\.h$")
+DEFINED = re.compile(r"^#define (\w+)|\b(?:struct|union|enum) (\w+) \{|^\} (\w+);"
+                     r"|^typedef\b[^;{]*?(\w+)(?:\[[^]]*\])*;|^typedef\b[^;{]*\(\*?(\w+)\)\(", re.M)
+VALUES = re.compile(r"\benum\b[^{;]*\{([^}]*)\}")
+
+
+def wrong_in_header(text, folder):
+    """Types, enum values and macros of a header that lack the prefix."""
+    prefixes = ("sl_", "SL_", "__") + (("symlaw_",) if folder in PUBLIC else ())
+    text = COMMENT.sub("", text)
+    names = [name for found in DEFINED.findall(text) for name in found if name]
+    names = [n for n in names if n != "X"]  # a list's macro, undefined behind it
+    plain = re.sub(r"^#.*", "", text, flags=re.M)  # values that a macro writes have its text's prefix
+    names += [m for body in VALUES.findall(plain)
+              for m in re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)(?=\s*(?:[=,]|$))", body)]
+    return sorted({n for n in names if not n.startswith(prefixes)})
+
+
 CASES = [  # symbol, folder, may it be
     ("sl_expr_parse", "expr", True), ("sl_expr__put", "expr", True), ("sl_parse", "expr", False),
     ("sl_fail", "base", True), ("fail", "base", False), ("sl_num_mean", "base", False),
     ("symlaw_command", "api", True), ("symlaw_command", "commands", False),
     ("sl_api__enter", "api", True), ("sl_exprs", "expr", False), ("SL_LAWS_NONE", "laws", True),
 ]
+HEADERS = [  # text, the names in it that are wrong
+    ("typedef struct sl_a { int x; } sl_a;\n#define SL_B 1\n#define X(a) a\n", []),
+    ("typedef struct table {\n    int slot;\n} table;\nstruct level { int x; };\n", ["level", "table"]),
+    ("typedef int point[3];\ntypedef void (*visit)(int x);\nint sl_f(void);\n", ["point", "visit"]),
+    ("enum { SL_A, B = 2, /* comma, C */ D };\n#define E(x) 1\n", ["B", "D", "E"]),
+    ("enum {\n#define X(id) SL_##id,\n    SL_LIST(X)\n#undef X\n    SL_COUNT\n};\n", []),
+]
 
 
 def main():
-    objects = [a for a in sys.argv[1:] if not a.startswith("--")]
+    sources, *objects = [a for a in sys.argv[1:] if not a.startswith("--")]
     objects = [o for o in objects if folder_of(o)]
     folders = {folder_of(o) for o in objects}
     bad = seen = 0
@@ -64,14 +95,24 @@ def main():
             if (wrong(symbol, folder, {"expr", "num", "api", "laws", "base"}) is None) != fine:
                 print(f"self-test: {symbol} in {folder}")
                 bad += 1
+        for text, expected in HEADERS:
+            if (got := wrong_in_header(text, "expr")) != expected:
+                print(f"self-test: {got} instead of {expected}")
+                bad += 1
     for path, symbol in symbols(objects):
         seen += 1
         why = wrong(symbol, folder_of(path), folders)
         if why:
             print(f"src/{folder_of(path)}/{Path(path).name[:-2]}: {symbol} {why}")
             bad += 1
-    print(f"{seen} symbols, {bad} wrong")
-    return 1 if bad or seen == 0 else 0
+    headers = [h for h in sorted(Path(sources).rglob("*.h")) if not EXEMPT.search(str(h))]
+    for header in headers:
+        inside = header.relative_to(sources)
+        for name in wrong_in_header(header.read_text(encoding="utf-8"), inside.parts[0]):
+            print(f"src/{inside}: {name} does not begin with sl_ or SL_")
+            bad += 1
+    print(f"{seen} symbols, {len(headers)} headers, {bad} wrong")
+    return 1 if bad or seen == 0 or not headers else 0
 
 
 if __name__ == "__main__":

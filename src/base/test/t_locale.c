@@ -229,7 +229,8 @@ static void the_locales_are_there(void **state) {
     int n = 0;
     for (int i = 0; next_locale(&i); i++) n++;
     if (n < SL_LEN(locales))
-        sl_test_skip("of %d locales %d are installed: tools/setup check installs them", SL_LEN(locales), n);
+        sl_test_skip("of %d locales %d are installed: tools/setup check installs them",
+                     SL_LEN(locales), n);
 }
 
 int main(void) {

@@ -336,7 +336,8 @@ static void older_lines_are_read(void **state) {
     SL_MUST(t, sl_eval__journal_open(&journal, path, identity, see, &s));
     SL_MUST(t, sl_eval__journal_add(&journal, &j, "a"));
     sl_eval__journal_close(&journal);
-    char *text = file_text(t, path), *from = strstr(text, ",\"claimed\""), *to = strstr(text, ",\"invalid\"");
+    char *text = file_text(t, path), *from = strstr(text, ",\"claimed\"");
+    char *to = strstr(text, ",\"invalid\"");
     assert_true(from && to && from < to);
     memmove(from, to, strlen(to) + 1);
     write_file(t, path, text);

@@ -193,8 +193,8 @@ static void reasons_fit_their_room(void **state) {
 static void code_has_no_words_that_code_reserves(void **state) {
     sl_fixture *t = *state;
     static const char *const given[] = { "lambda", "np", "my col", "beta" };
-    static const sl_format code[] = { SL_FORMAT_PYTHON, SL_FORMAT_SYMPY, SL_FORMAT_C, SL_FORMAT_NUMPY,
-                                      SL_FORMAT_JULIA };
+    static const sl_format code[] = { SL_FORMAT_PYTHON, SL_FORMAT_SYMPY, SL_FORMAT_C,
+                                      SL_FORMAT_NUMPY, SL_FORMAT_JULIA };
     sl_names names = { given, 4 };
     const sl_node *e;
     const char *text = "x1*x2*x3*x4";

@@ -1,4 +1,5 @@
-/* What the tests of infer share: a small model with loud weights, so that samples differ, and data. */
+/* What the tests of infer share: a small model with loud weights, so that samples differ, and
+ * data. */
 #ifndef SL_INFER_TEST_SMALL_H
 #define SL_INFER_TEST_SMALL_H
 

@@ -29,8 +29,8 @@ static void read_runs(sl_fixture *t, paper_run run[RUNS]) {
     while (fgets(line, sizeof line, f)) {
         paper_run r;
         if (n >= 0) {
-            int fields =
-                sscanf(line, "%15[^,],%*[^,],%*[^,],%*[^,],%lf,%15[^,]", r.model, &r.ratio, r.flops);
+            int fields = sscanf(line, "%15[^,],%*[^,],%*[^,],%*[^,],%lf,%15[^,]", r.model, &r.ratio,
+                                r.flops);
             SL_CHECK(t, fields == 3 && n < RUNS, "%s", line);
             run[n] = r;
         }

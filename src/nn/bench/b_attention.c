@@ -49,7 +49,7 @@ static const shape shapes[] = {
 /* The arrays of one case: what is read, and what a variant writes. */
 typedef struct arrays {
     float *q, *kv, *dout, *o, *p, *dq, *dkv, *scratch;
-    uint8_t *keep;
+    uint8_t *mask;
     size_t rows_q, rows_kv, weights;
 } arrays;
 
@@ -79,35 +79,35 @@ static arrays arrays_of(const shape *s) {
     a.dq = numbers(&rng, a.rows_q * 3 * width);
     a.dkv = numbers(&rng, a.rows_kv * 3 * width);
     a.scratch = numbers(&rng, sl_nn_attn_scratch(s->Tq, s->Tk, s->D));
-    if (s->drop) a.keep = (uint8_t *)numbers(&rng, a.weights);
+    if (s->drop) a.mask = (uint8_t *)numbers(&rng, a.weights);
     return a;
 }
 
 static void arrays_clear(arrays *a) {
     float *all[] = { a->q, a->kv, a->dout, a->o, a->p, a->dq, a->dkv, a->scratch };
     for (int i = 0; i < SL_LEN(all); i++) sl_free(all[i]);
-    sl_free(a->keep);
+    sl_free(a->mask);
 }
 
 static void fwd(const shape *s, const arrays *a, const sl_nn__attention *l) {
     const int width = s->H * s->D;
     if (s->cols)
         l->cols_fwd(a->o, width, a->p, a->q, 3 * width, a->kv + width, a->kv + 2 * width, 3 * width,
-                    a->keep, SCALE, NULL, 1, s->Tq, s->nq, s->cols, s->H, s->D);
+                    a->mask, SCALE, NULL, 1, s->Tq, s->nq, s->cols, s->H, s->D);
     else
         l->attn_fwd(a->o, width, a->p, a->q, 3 * width, a->kv + width, a->kv + 2 * width, 3 * width,
-                    a->keep, SCALE, s->Tq, s->Tk, s->H, s->D, s->causal, a->scratch);
+                    a->mask, SCALE, s->Tq, s->Tk, s->H, s->D, s->causal, a->scratch);
 }
 
 static void bwd(const shape *s, const arrays *a, const sl_nn__attention *l) {
     const int width = s->H * s->D;
     if (s->cols)
         l->cols_bwd(a->dq, 3 * width, a->dkv + width, a->dkv + 2 * width, 3 * width, a->dout, width,
-                    a->q, a->kv + width, a->kv + 2 * width, a->p, a->keep, SCALE, NULL, 1, s->Tq,
+                    a->q, a->kv + width, a->kv + 2 * width, a->p, a->mask, SCALE, NULL, 1, s->Tq,
                     s->nq, s->cols, s->H, s->D);
     else
         l->attn_bwd(a->dq, 3 * width, a->dkv + width, a->dkv + 2 * width, 3 * width, a->dout, width,
-                    a->q, a->kv + width, a->kv + 2 * width, a->p, a->keep, SCALE, s->Tq, s->Tk,
+                    a->q, a->kv + width, a->kv + 2 * width, a->p, a->mask, SCALE, s->Tq, s->Tk,
                     s->H, s->D, s->causal, a->scratch);
 }
 

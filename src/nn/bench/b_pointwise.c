@@ -2,7 +2,7 @@
  *
  * Each is first held against its plain twin at the timed shape, then run on one thread over arrays
  * that lie in the second or third cache, as they do in a training step. ns are per number of a row
- * array (per bit for keep_bits); GB/s count each array that a kernel must read or write once.
+ * array (per bit for dropout_mask); GB/s count each array that a kernel must read or write once.
  *
  *     build/bench/nn.pointwise              a table, tab separated
  *     build/bench/nn.pointwise residual_norm avx2    kernels and levels whose names hold these
@@ -18,7 +18,7 @@ enum { ROWS = 768, WIDEST = 1024, V = 104, BLOCKS = 8, BLOCK = 1 << 20, WEIGHTS 
 
 typedef struct bench {
     float *x, *y, *z, *h, *out, *w, *stat; // x, y, z: rows that are read; w: weights
-    uint8_t *keep, *id;
+    uint8_t *mask, *id;
     const float *block[BLOCKS];
     int N, C;
     double answer;
@@ -34,12 +34,12 @@ typedef struct subject {
 /* ---------------------------------------------------------------- subjects ------------------ */
 
 static void residual_norm_fwd(bench *b, const sl_nn__pointwise *k) {
-    k->residual_norm_fwd(b->out, b->h, b->stat, b->x, b->y, b->w, b->keep, 1.25f, b->w + b->C,
+    k->residual_norm_fwd(b->out, b->h, b->stat, b->x, b->y, b->w, b->mask, 1.25f, b->w + b->C,
                          b->w + 2 * b->C, 1e-5f, b->N, b->C);
 }
 static void residual_norm_bwd(bench *b, const sl_nn__pointwise *k) {
     k->residual_norm_bwd(b->out, b->h, b->w, b->w + b->C, b->w + 2 * b->C, b->x, b->y, b->stat,
-                         b->keep, 1.25f, b->w + 3 * b->C, b->N, b->C);
+                         b->mask, 1.25f, b->w + 3 * b->C, b->N, b->C);
 }
 static void norm_fwd(bench *b, const sl_nn__pointwise *k) {
     k->residual_norm_fwd(NULL, b->h, b->stat, b->x, NULL, NULL, NULL, 1, b->w + b->C,
@@ -70,9 +70,9 @@ static void tokens_bwd(bench *b, const sl_nn__pointwise *k) {
 static void xent(bench *b, const sl_nn__pointwise *k) {
     b->answer = k->xent(b->h, b->x, b->id, b->N, b->C);
 }
-static void keep_bits(bench *b, const sl_nn__pointwise *k) {
-    k->keep_bits((uint8_t *)b->h, (size_t)b->N * (size_t)b->C / 8, 1, 2, 3,
-                 sl_nn_keep_threshold(0.1));
+static void dropout_mask(bench *b, const sl_nn__pointwise *k) {
+    k->dropout_mask((uint8_t *)b->h, (size_t)b->N * (size_t)b->C / 8, 1, 2, 3,
+                    sl_nn_dropout_threshold(0.1));
 }
 static void sum_tree(bench *b, const sl_nn__pointwise *k) {
     b->answer = k->sum_tree(b->h, b->block, BLOCKS, (int64_t)b->N * b->C);
@@ -93,7 +93,7 @@ static const subject subjects[] = {
     { "tokens_fwd", tokens_fwd, 4, 0 },
     { "tokens_bwd", tokens_bwd, 4, 0 },
     { "xent", xent, 8, V },
-    { "keep_bits", keep_bits, 0, 0 },
+    { "dropout_mask", dropout_mask, 0, 0 },
     { "sum_tree_8", sum_tree, 36, 1024 },
     { "sum_squares", sum_squares, 4, 1024 },
 };
@@ -136,7 +136,7 @@ static const sl_nn__pointwise plain = {
     .tokens_fwd = sl_nn_ref_f_tokens_fwd,
     .tokens_bwd = sl_nn_ref_f_tokens_bwd,
     .xent = sl_nn_ref_f_xent,
-    .keep_bits = plain_keep,
+    .dropout_mask = plain_keep,
     .sum_tree = plain_tree,
     .sum_squares = plain_squares,
 };
@@ -151,7 +151,7 @@ static void fill(bench *b) {
     for (size_t i = 0; i < (size_t)WIDEST * WEIGHTS; i++)
         b->w[i] = (float)(sl_rng_u32(&rng) * 0x1p-32);
     for (size_t i = 0; i < (size_t)ROWS * 2; i++) b->stat[i] = (float)(1 - (double)(i % 2) / 3);
-    for (size_t i = 0; i < most / 8; i++) b->keep[i] = (uint8_t)sl_rng_u32(&rng);
+    for (size_t i = 0; i < most / 8; i++) b->mask[i] = (uint8_t)sl_rng_u32(&rng);
     for (size_t i = 0; i < (size_t)ROWS * 2; i++) b->id[i] = (uint8_t)sl_rng_below(&rng, V);
 }
 
@@ -172,7 +172,7 @@ static double check(const subject *s, bench *b, bench *other, const sl_nn__point
     fill(other);
     s->run(b, k);
     s->run(other, &plain);
-    if (s->run == keep_bits) return memcmp(b->h, other->h, n / 8) != 0;
+    if (s->run == dropout_mask) return memcmp(b->h, other->h, n / 8) != 0;
     double worst = difference(b->h, other->h, n);
     worst = fmax(worst, difference(b->out, other->out, n));
     worst = fmax(worst, difference(b->w, other->w, (size_t)WIDEST * WEIGHTS));
@@ -210,13 +210,13 @@ static bool bench_new(bench *b) {
     for (int i = 0; i < SL_LEN(rows); i++) good &= (*rows[i] = sl_malloc_aligned(most, 4)) != NULL;
     b->w = sl_malloc_aligned((size_t)WIDEST * WEIGHTS, sizeof *b->w);
     b->stat = sl_malloc_aligned((size_t)ROWS * 2, sizeof *b->stat);
-    b->keep = sl_malloc_aligned(most / 8, 1);
+    b->mask = sl_malloc_aligned(most / 8, 1);
     b->id = sl_malloc_aligned((size_t)ROWS * 2, 1);
-    return good && b->w && b->stat && b->keep && b->id;
+    return good && b->w && b->stat && b->mask && b->id;
 }
 
 static void bench_free(bench *b) {
-    void *all[] = { b->x, b->y, b->z, b->h, b->out, b->w, b->stat, b->keep, b->id };
+    void *all[] = { b->x, b->y, b->z, b->h, b->out, b->w, b->stat, b->mask, b->id };
     for (int i = 0; i < SL_LEN(all); i++) sl_free(all[i]);
 }
 

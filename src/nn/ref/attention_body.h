@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-static SL_REAL keep_factor(const uint8_t *keep, size_t bit, SL_REAL scale) {
-    if (!keep) return 1;
-    return (keep[bit / 8] >> (bit % 8)) & 1 ? scale : 0;
+static SL_REAL keep_factor(const uint8_t *mask, size_t bit, SL_REAL scale) {
+    if (!mask) return 1;
+    return (mask[bit / 8] >> (bit % 8)) & 1 ? scale : 0;
 }
 
 static SL_REAL dot(const SL_REAL *a, const SL_REAL *b, int n) {
@@ -67,7 +67,7 @@ void SL_NN(linear_bwd_w)(SL_REAL *dW, SL_REAL *db, const SL_REAL *dy, int ldy, c
 /* ---------------------------------------------------------------- attention ----------------- */
 
 void SL_NN(attn_fwd)(SL_REAL *o, int ldo, SL_REAL *p, const SL_REAL *q, int ldq, const SL_REAL *k,
-                     const SL_REAL *v, int ldkv, const uint8_t *keep, SL_REAL scale, int Tq, int Tk,
+                     const SL_REAL *v, int ldkv, const uint8_t *mask, SL_REAL scale, int Tq, int Tk,
                      int H, int D, bool causal, SL_REAL *scratch) {
     const size_t row = (size_t)sl_nn_attn_row(Tk);
     const SL_REAL root = inverse_root(D);
@@ -91,7 +91,7 @@ void SL_NN(attn_fwd)(SL_REAL *o, int ldo, SL_REAL *p, const SL_REAL *q, int ldq,
             }
             for (int j = 0; j < seen; j++) {
                 p_i[j] /= sum;
-                add_multiple(o_i, p_i[j] * keep_factor(keep, at + (size_t)j, scale),
+                add_multiple(o_i, p_i[j] * keep_factor(mask, at + (size_t)j, scale),
                              v + (size_t)j * (size_t)ldkv + (size_t)h * (size_t)D, D);
             }
         }
@@ -99,7 +99,7 @@ void SL_NN(attn_fwd)(SL_REAL *o, int ldo, SL_REAL *p, const SL_REAL *q, int ldq,
 
 void SL_NN(attn_bwd)(SL_REAL *dq, int ldq, SL_REAL *dk, SL_REAL *dv, int ldkv, const SL_REAL *dout,
                      int ldo, const SL_REAL *q, const SL_REAL *k, const SL_REAL *v,
-                     const SL_REAL *p, const uint8_t *keep, SL_REAL scale, int Tq, int Tk, int H,
+                     const SL_REAL *p, const uint8_t *mask, SL_REAL scale, int Tq, int Tk, int H,
                      int D, bool causal, SL_REAL *scratch) {
     const size_t row = (size_t)sl_nn_attn_row(Tk);
     const SL_REAL root = inverse_root(D);
@@ -118,7 +118,7 @@ void SL_NN(attn_bwd)(SL_REAL *dq, int ldq, SL_REAL *dk, SL_REAL *dv, int ldkv, c
             SL_REAL sum = 0;
             for (int j = 0; j < seen; j++) {
                 const size_t k_j = (size_t)j * (size_t)ldkv + head;
-                const SL_REAL factor = keep_factor(keep, at + (size_t)j, scale);
+                const SL_REAL factor = keep_factor(mask, at + (size_t)j, scale);
                 add_multiple(dv + k_j, factor * p_i[j], dout_i, D);
                 dp[j] = factor * dot(dout_i, v + k_j, D);
                 sum += dp[j] * p_i[j];
@@ -147,7 +147,7 @@ static bool is_present(const uint8_t *present, int c, int r, int per, int N) {
 }
 
 void SL_NN(cols_fwd)(SL_REAL *o, int ldo, SL_REAL *p, const SL_REAL *q, int ldq, const SL_REAL *k,
-                     const SL_REAL *v, int ldkv, const uint8_t *keep, SL_REAL scale,
+                     const SL_REAL *v, int ldkv, const uint8_t *mask, SL_REAL scale,
                      const uint8_t *present, int per, int N, int nq, int cols, int H, int D) {
     const SL_REAL root = inverse_root(D);
     for (int a = 0; a < nq; a++)
@@ -166,14 +166,14 @@ void SL_NN(cols_fwd)(SL_REAL *o, int ldo, SL_REAL *p, const SL_REAL *q, int ldq,
                 memset(o_a, 0, (size_t)D * sizeof *o_a);
                 for (int c = 0; c < cols; c++)
                     add_multiple(
-                        o_a, p_a[c] * keep_factor(keep, cell_bit(ask, h, c, H, cols), scale),
+                        o_a, p_a[c] * keep_factor(mask, cell_bit(ask, h, c, H, cols), scale),
                         v + cell(c, r, N) * (size_t)ldkv + head, D);
             }
 }
 
 void SL_NN(cols_bwd)(SL_REAL *dq, int ldq, SL_REAL *dk, SL_REAL *dv, int ldkv, const SL_REAL *dout,
                      int ldo, const SL_REAL *q, const SL_REAL *k, const SL_REAL *v,
-                     const SL_REAL *p, const uint8_t *keep, SL_REAL scale, const uint8_t *present,
+                     const SL_REAL *p, const uint8_t *mask, SL_REAL scale, const uint8_t *present,
                      int per, int N, int nq, int cols, int H, int D) {
     const SL_REAL root = inverse_root(D);
     (void)present, (void)per; // p is 0 where a column is absent, and so is every gradient
@@ -193,7 +193,7 @@ void SL_NN(cols_bwd)(SL_REAL *dq, int ldq, SL_REAL *dk, SL_REAL *dv, int ldkv, c
                 for (int c = 0; c < cols; c++) {
                     const size_t k_c = cell(c, r, N) * (size_t)ldkv + head;
                     const SL_REAL factor =
-                        keep_factor(keep, cell_bit(ask, h, c, H, cols), scale);
+                        keep_factor(mask, cell_bit(ask, h, c, H, cols), scale);
                     add_multiple(dv + k_c, factor * p_a[c], dout_a, D);
                     dp[c] = factor * dot(dout_a, v + k_c, D);
                     sum += dp[c] * p_a[c];

@@ -3,24 +3,25 @@
 #include <math.h>
 
 /* What dropout multiplies number (n, c) by. */
-static SL_REAL kept(const uint8_t *keep, SL_REAL scale, int n, int c, int C) {
-    if (!keep) return 1;
+static SL_REAL kept(const uint8_t *mask, SL_REAL scale, int n, int c, int C) {
+    if (!mask) return 1;
     const size_t row = ((size_t)C + 7) / 8;
-    return keep[(size_t)n * row + (size_t)c / 8] >> (c % 8) & 1 ? scale : 0;
+    return mask[(size_t)n * row + (size_t)c / 8] >> (c % 8) & 1 ? scale : 0;
 }
 
 /* ---------------------------------------------------------------- residual and norm --------- */
 
-void SL_NN(residual_norm_fwd)(SL_REAL *xo, SL_REAL *h, SL_REAL *stat, const SL_REAL *x, const SL_REAL *y,
-                     const SL_REAL *b, const uint8_t *keep, SL_REAL scale, const SL_REAL *gain,
-                     const SL_REAL *offset, SL_REAL eps, int N, int C) {
+void SL_NN(residual_norm_fwd)(SL_REAL *xo, SL_REAL *h, SL_REAL *stat, const SL_REAL *x,
+                              const SL_REAL *y, const SL_REAL *b, const uint8_t *mask,
+                              SL_REAL scale, const SL_REAL *gain, const SL_REAL *offset,
+                              SL_REAL eps, int N, int C) {
     for (int n = 0; n < N; n++) {
         const size_t at = (size_t)n * (size_t)C;
         const SL_REAL *seen = x + at;
         if (y) {
             for (int c = 0; c < C; c++)
                 xo[at + (size_t)c] = x[at + (size_t)c] + (y[at + (size_t)c] + (b ? b[c] : 0)) *
-                                                             kept(keep, scale, n, c, C);
+                                                             kept(mask, scale, n, c, C);
             seen = xo + at;
         }
         if (!gain) continue;
@@ -37,11 +38,15 @@ void SL_NN(residual_norm_fwd)(SL_REAL *xo, SL_REAL *h, SL_REAL *stat, const SL_R
     }
 }
 
-/* With z = (xo - mean) rstd and g = dh gain, the norm's gradient is rstd (g - mean(g) - z mean(g z)):
- * what moves the mean or the variance of a row moves nothing after the norm. */
-void SL_NN(residual_norm_bwd)(SL_REAL *dx, SL_REAL *dy, SL_REAL *db, SL_REAL *dgain, SL_REAL *doffset,
-                     const SL_REAL *dh, const SL_REAL *xo, const SL_REAL *stat,
-                     const uint8_t *keep, SL_REAL scale, const SL_REAL *gain, int N, int C) {
+/* With z = (xo - mean) rstd and g = dh gain, the gradient of the norm is
+ *
+ *     rstd (g - mean(g) - z mean(g z))
+ *
+ * A change of the mean or the variance of a row changes nothing after the norm. */
+void SL_NN(residual_norm_bwd)(SL_REAL *dx, SL_REAL *dy, SL_REAL *db, SL_REAL *dgain,
+                              SL_REAL *doffset, const SL_REAL *dh, const SL_REAL *xo,
+                              const SL_REAL *stat, const uint8_t *mask, SL_REAL scale,
+                              const SL_REAL *gain, int N, int C) {
     for (int n = 0; n < N; n++) {
         const size_t at = (size_t)n * (size_t)C;
         SL_REAL *dx_n = dx + at;
@@ -64,7 +69,7 @@ void SL_NN(residual_norm_bwd)(SL_REAL *dx, SL_REAL *dy, SL_REAL *db, SL_REAL *dg
         }
         if (!dy) continue;
         for (int c = 0; c < C; c++) {
-            const SL_REAL d = dx_n[c] * kept(keep, scale, n, c, C);
+            const SL_REAL d = dx_n[c] * kept(mask, scale, n, c, C);
             dy[at + (size_t)c] = d;
             if (db) db[c] += d;
         }

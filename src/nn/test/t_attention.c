@@ -11,7 +11,7 @@ typedef struct task {
     shape s;
     int ldo, ldq, ldkv;
     both q, k, v, o, p, dout, dq, dk, dv, scratch;
-    const uint8_t *keep;
+    const uint8_t *mask;
     char text[96];
 } task;
 
@@ -36,7 +36,7 @@ static task task_random(sl_fixture *t, shape s, double range) {
     j.dv = both_random(t, j.v.n, -1, 1);
     j.scratch = both_new(t, sl_nn_attn_scratch(s.Tq, s.Tk, s.D));
     for (size_t i = 0; i < j.scratch.n; i++) j.scratch.f[i] = NAN, j.scratch.d[i] = (double)NAN;
-    j.keep = s.drop ? bytes_random(t, weights / 8, 256) : NULL;
+    j.mask = s.drop ? bytes_random(t, weights / 8, 256) : NULL;
     snprintf(j.text, sizeof j.text, "Tq %d, Tk %d, H %d, D %d, causal %d, dropout %d", s.Tq, s.Tk,
              s.H, s.D, s.causal, s.drop);
     return j;
@@ -44,24 +44,24 @@ static task task_random(sl_fixture *t, shape s, double range) {
 
 static void fwd(const task *j, const sl_nn__attention *k) {
     const shape s = j->s;
-    k->attn_fwd(j->o.f, j->ldo, j->p.f, j->q.f, j->ldq, j->k.f, j->v.f, j->ldkv, j->keep,
+    k->attn_fwd(j->o.f, j->ldo, j->p.f, j->q.f, j->ldq, j->k.f, j->v.f, j->ldkv, j->mask,
                 (float)SCALE, s.Tq, s.Tk, s.H, s.D, s.causal, j->scratch.f);
 }
 static void bwd(const task *j, const sl_nn__attention *k) {
     const shape s = j->s;
     k->attn_bwd(j->dq.f, j->ldq, j->dk.f, j->dv.f, j->ldkv, j->dout.f, j->ldo, j->q.f, j->k.f,
-                j->v.f, j->p.f, j->keep, (float)SCALE, s.Tq, s.Tk, s.H, s.D, s.causal,
+                j->v.f, j->p.f, j->mask, (float)SCALE, s.Tq, s.Tk, s.H, s.D, s.causal,
                 j->scratch.f);
 }
 static void fwd_d(const task *j) {
     const shape s = j->s;
-    sl_nn_ref_d_attn_fwd(j->o.d, j->ldo, j->p.d, j->q.d, j->ldq, j->k.d, j->v.d, j->ldkv, j->keep,
+    sl_nn_ref_d_attn_fwd(j->o.d, j->ldo, j->p.d, j->q.d, j->ldq, j->k.d, j->v.d, j->ldkv, j->mask,
                          SCALE, s.Tq, s.Tk, s.H, s.D, s.causal, j->scratch.d);
 }
 static void bwd_d(const task *j, const double *dout) {
     const shape s = j->s;
     sl_nn_ref_d_attn_bwd(j->dq.d, j->ldq, j->dk.d, j->dv.d, j->ldkv, dout, j->ldo, j->q.d, j->k.d,
-                         j->v.d, j->p.d, j->keep, SCALE, s.Tq, s.Tk, s.H, s.D, s.causal,
+                         j->v.d, j->p.d, j->mask, SCALE, s.Tq, s.Tk, s.H, s.D, s.causal,
                          j->scratch.d);
 }
 
@@ -187,7 +187,7 @@ static void weights_that_are_all_dropped_give_nothing(void **state) {
         sl_arena_rewind(&t->arena, 0);
         task j = task_random(t, (shape){ 19, 30, 2, 8, false, true }, 1);
         uint8_t *none = bytes_random(t, j.p.n / 8, 1);
-        j.keep = none;
+        j.mask = none;
         fwd(&j, k);
         bwd(&j, k);
         for (int i = 0; i < 19; i++)

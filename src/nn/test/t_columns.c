@@ -5,7 +5,7 @@
 typedef struct task {
     int N, nq, cols, H, D, per, ldo, ldq, ldkv;
     both q, k, v, o, p, dout, dq, dk, dv;
-    const uint8_t *keep, *present;
+    const uint8_t *mask, *present;
     char text[128];
 } task;
 
@@ -29,7 +29,7 @@ static task task_random(sl_fixture *t, int sets, int per, int nq, int cols, int 
     j.dk = both_random(t, j.k.n, -1, 1);
     j.dv = both_random(t, j.k.n, -1, 1);
     // gaps between rows must stay: only H D numbers of each row of dk and dv are the kernel's
-    j.keep = drop ? bytes_random(t, (size_t)(nq * N * ((H * cols + 7) / 8)), 256) : NULL;
+    j.mask = drop ? bytes_random(t, (size_t)(nq * N * ((H * cols + 7) / 8)), 256) : NULL;
     j.present = absent ? bytes_random(t, (size_t)(cols * sets), 2) : NULL;
     snprintf(j.text, sizeof j.text,
              "%d sets of %d, nq %d, cols %d, H %d, D %d, dropout %d, absent %d", sets, per, nq,
@@ -38,21 +38,21 @@ static task task_random(sl_fixture *t, int sets, int per, int nq, int cols, int 
 }
 
 static void fwd(const task *j, const sl_nn__attention *k) {
-    k->cols_fwd(j->o.f, j->ldo, j->p.f, j->q.f, j->ldq, j->k.f, j->v.f, j->ldkv, j->keep,
+    k->cols_fwd(j->o.f, j->ldo, j->p.f, j->q.f, j->ldq, j->k.f, j->v.f, j->ldkv, j->mask,
                 (float)SCALE, j->present, j->per, j->N, j->nq, j->cols, j->H, j->D);
 }
 static void bwd(const task *j, const sl_nn__attention *k) {
     k->cols_bwd(j->dq.f, j->ldq, j->dk.f, j->dv.f, j->ldkv, j->dout.f, j->ldo, j->q.f, j->k.f,
-                j->v.f, j->p.f, j->keep, (float)SCALE, j->present, j->per, j->N, j->nq, j->cols,
+                j->v.f, j->p.f, j->mask, (float)SCALE, j->present, j->per, j->N, j->nq, j->cols,
                 j->H, j->D);
 }
 static void fwd_d(const task *j) {
-    sl_nn_ref_d_cols_fwd(j->o.d, j->ldo, j->p.d, j->q.d, j->ldq, j->k.d, j->v.d, j->ldkv, j->keep,
+    sl_nn_ref_d_cols_fwd(j->o.d, j->ldo, j->p.d, j->q.d, j->ldq, j->k.d, j->v.d, j->ldkv, j->mask,
                          SCALE, j->present, j->per, j->N, j->nq, j->cols, j->H, j->D);
 }
 static void bwd_d(const task *j) {
     sl_nn_ref_d_cols_bwd(j->dq.d, j->ldq, j->dk.d, j->dv.d, j->ldkv, j->dout.d, j->ldo, j->q.d,
-                         j->k.d, j->v.d, j->p.d, j->keep, SCALE, j->present, j->per, j->N, j->nq,
+                         j->k.d, j->v.d, j->p.d, j->mask, SCALE, j->present, j->per, j->N, j->nq,
                          j->cols, j->H, j->D);
 }
 

@@ -15,24 +15,24 @@ static const char *shape_text(int N, int C, int parts) {
 
 enum { JOIN = 1, BIAS = 2, DROP = 4, NORM = 8, IN_PLACE = 16, SEAMS = 32 };
 
-static void seam_fwd_case(sl_fixture *t, int N, int C, int parts) {
+static void residual_norm_fwd_case(sl_fixture *t, int N, int C, int parts) {
     const size_t n = (size_t)N * (size_t)C;
     const char *shape = shape_text(N, C, parts);
     const both x0 = both_random(t, n, 1, 5), y = both_random(t, n, -2, 2);
     const both b = both_random(t, (size_t)C, -1, 1), gain = both_random(t, (size_t)C, 0.5, 2);
     const both offset = both_random(t, (size_t)C, -1, 1);
     const uint8_t *bits = bytes_random(t, (size_t)N * (((size_t)C + 7) / 8), 256);
-    const uint8_t *keep = parts & DROP ? bits : NULL;
+    const uint8_t *mask = parts & DROP ? bits : NULL;
     const bool norm = parts & NORM, join = parts & JOIN, bias = parts & BIAS;
     EACH_VARIANT(k, level) {
         const size_t mark = sl_arena_mark(&t->arena);
         const both x = both_copy(t, x0), h = both_new(t, n), stat = both_new(t, 2 * (size_t)N);
         const both xo = parts & IN_PLACE ? x : both_new(t, n);
         k->residual_norm_fwd(join ? xo.f : NULL, norm ? h.f : NULL, norm ? stat.f : NULL, x.f,
-                             join ? y.f : NULL, bias ? b.f : NULL, keep, 1.25f,
+                             join ? y.f : NULL, bias ? b.f : NULL, mask, 1.25f,
                              norm ? gain.f : NULL, norm ? offset.f : NULL, 1e-3f, N, C);
         sl_nn_ref_d_residual_norm_fwd(join ? xo.d : NULL, norm ? h.d : NULL, norm ? stat.d : NULL,
-                                      x.d, join ? y.d : NULL, bias ? b.d : NULL, keep, 1.25,
+                                      x.d, join ? y.d : NULL, bias ? b.d : NULL, mask, 1.25,
                                       norm ? gain.d : NULL, norm ? offset.d : NULL, (double)1e-3f,
                                       N, C);
         if (join) both_agree(t, xo, 1e-6, "xo", level, shape);
@@ -42,17 +42,17 @@ static void seam_fwd_case(sl_fixture *t, int N, int C, int parts) {
     }
 }
 
-static void seam_fwd_is_its_twin(void **state) {
+static void residual_norm_fwd_is_its_twin(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < SL_LEN(widths); i++)
         for (int j = 0; j < SL_LEN(counts); j++)
             for (int parts = 0; parts < SEAMS; parts++) {
                 sl_arena_rewind(&t->arena, 0);
-                seam_fwd_case(t, counts[j], widths[i], parts);
+                residual_norm_fwd_case(t, counts[j], widths[i], parts);
             }
 }
 
-static void seam_bwd_case(sl_fixture *t, int N, int C, int parts) {
+static void residual_norm_bwd_case(sl_fixture *t, int N, int C, int parts) {
     const size_t n = (size_t)N * (size_t)C;
     const char *shape = shape_text(N, C, parts);
     const both dx0 = both_random(t, n, -1, 1), dh = both_random(t, n, -1, 1);
@@ -60,7 +60,7 @@ static void seam_bwd_case(sl_fixture *t, int N, int C, int parts) {
     const both stat = both_random(t, 2 * (size_t)N, 0.5, 1);
     const both sums0 = both_random(t, 3 * (size_t)C, -1, 1);
     const uint8_t *bits = bytes_random(t, (size_t)N * (((size_t)C + 7) / 8), 256);
-    const uint8_t *keep = parts & DROP ? bits : NULL;
+    const uint8_t *mask = parts & DROP ? bits : NULL;
     const bool norm = parts & NORM, join = parts & JOIN, bias = parts & BIAS;
     EACH_VARIANT(k, level) {
         const size_t mark = sl_arena_mark(&t->arena);
@@ -69,11 +69,11 @@ static void seam_bwd_case(sl_fixture *t, int N, int C, int parts) {
         double *sd = sums.d;
         k->residual_norm_bwd(dx.f, join ? dy.f : NULL, bias ? sf : NULL, norm ? sf + C : NULL,
                              norm ? sf + 2 * C : NULL, norm ? dh.f : NULL, norm ? xo.f : NULL,
-                             norm ? stat.f : NULL, keep, 1.25f, norm ? gain.f : NULL, N, C);
+                             norm ? stat.f : NULL, mask, 1.25f, norm ? gain.f : NULL, N, C);
         sl_nn_ref_d_residual_norm_bwd(dx.d, join ? dy.d : NULL, bias ? sd : NULL,
                                       norm ? sd + C : NULL, norm ? sd + 2 * C : NULL,
                                       norm ? dh.d : NULL, norm ? xo.d : NULL, norm ? stat.d : NULL,
-                                      keep, 1.25, norm ? gain.d : NULL, N, C);
+                                      mask, 1.25, norm ? gain.d : NULL, N, C);
         both_agree(t, dx, 5e-6, "dx", level, shape);
         if (join) both_agree(t, dy, 5e-6, "dy", level, shape);
         both_agree(t, sums, 1e-5, "db, dgain, doffset", level, shape);
@@ -81,13 +81,13 @@ static void seam_bwd_case(sl_fixture *t, int N, int C, int parts) {
     }
 }
 
-static void seam_bwd_is_its_twin(void **state) {
+static void residual_norm_bwd_is_its_twin(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < SL_LEN(widths); i++)
         for (int j = 0; j < SL_LEN(counts); j++)
             for (int parts = 0; parts < IN_PLACE; parts++) {
                 sl_arena_rewind(&t->arena, 0);
-                seam_bwd_case(t, counts[j], widths[i], parts);
+                residual_norm_bwd_case(t, counts[j], widths[i], parts);
             }
 }
 
@@ -98,14 +98,14 @@ static void a_row_does_not_see_its_neighbours(void **state) {
     const size_t n = (size_t)N * C, bytes = C / 8;
     const both x = both_random(t, n, -1, 1), y = both_random(t, n, -1, 1);
     const both w = both_random(t, 3 * C, 0, 1);
-    const uint8_t *keep = bytes_random(t, N * bytes, 256);
+    const uint8_t *mask = bytes_random(t, N * bytes, 256);
     EACH_VARIANT(k, level) {
         float xo[N * C], h[N * C], stat[2 * N], one_xo[C], one_h[C], one_stat[2];
-        k->residual_norm_fwd(xo, h, stat, x.f, y.f, w.f, keep, 2, w.f + C, w.f + 2 * C, 1e-5f, N,
+        k->residual_norm_fwd(xo, h, stat, x.f, y.f, w.f, mask, 2, w.f + C, w.f + 2 * C, 1e-5f, N,
                              C);
         for (size_t r = 0; r < N; r++) {
             k->residual_norm_fwd(one_xo, one_h, one_stat, x.f + r * C, y.f + r * C, w.f,
-                                 keep + r * bytes, 2, w.f + C, w.f + 2 * C, 1e-5f, 1, C);
+                                 mask + r * bytes, 2, w.f + C, w.f + 2 * C, 1e-5f, 1, C);
             SL_CHECK(t,
                      memcmp(one_xo, xo + r * C, sizeof one_xo) == 0 &&
                          memcmp(one_h, h + r * C, sizeof one_h) == 0 &&
@@ -360,8 +360,8 @@ static void every_isa_has_its_table(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(seam_fwd_is_its_twin),
-        SL_TEST(seam_bwd_is_its_twin),
+        SL_TEST(residual_norm_fwd_is_its_twin),
+        SL_TEST(residual_norm_bwd_is_its_twin),
         SL_TEST(a_row_does_not_see_its_neighbours),
         SL_TEST(silu_is_its_twin),
         SL_TEST(silu_far_out),

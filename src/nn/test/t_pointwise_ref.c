@@ -12,7 +12,7 @@ typedef struct problem {
     double *in[MOST], *grad[MOST], *w[2];
     size_t n[MOST];
     int inputs;
-    const uint8_t *keep, *id, *at;
+    const uint8_t *mask, *id, *at;
     bool join, bias, norm;
     double (*loss)(const struct problem *p);
 } problem;
@@ -58,37 +58,37 @@ static void differences_agree(problem *p, const char *what) {
 
 enum { X, Y, B, GAIN, OFFSET };
 
-static void seam_run(const problem *p, double *xo, double *h, double *stat) {
+static void residual_norm_run(const problem *p, double *xo, double *h, double *stat) {
     sl_nn_ref_d_residual_norm_fwd(p->join ? xo : NULL, h, stat, p->in[X], p->join ? p->in[Y] : NULL,
-                                  p->bias ? p->in[B] : NULL, p->keep, 1.25,
+                                  p->bias ? p->in[B] : NULL, p->mask, 1.25,
                                   p->norm ? p->in[GAIN] : NULL, p->norm ? p->in[OFFSET] : NULL,
                                   1e-2, p->N, p->C);
 }
 
-static double seam_loss(const problem *p) {
+static double residual_norm_loss(const problem *p) {
     const size_t mark = sl_arena_mark(&p->t->arena), n = p->n[X];
     double *xo = doubles(p->t, n, 0, 0), *h = doubles(p->t, n, 0, 0);
     double *stat = doubles(p->t, 2 * (size_t)p->N, 0, 0);
-    seam_run(p, xo, h, stat);
+    residual_norm_run(p, xo, h, stat);
     const double sum =
         weighed(p->w[0], p->join ? xo : p->in[X], n) + (p->norm ? weighed(p->w[1], h, n) : 0);
     sl_arena_rewind(&p->t->arena, mark);
     return sum;
 }
 
-static void seam_slopes(void **state) {
+static void residual_norm_slopes(void **state) {
     sl_fixture *t = *state;
     for (int parts = 0; parts < 16; parts++) {
         sl_arena_rewind(&t->arena, 0);
         problem p = { .t = t,
                       .N = 3,
                       .C = 11,
-                      .loss = seam_loss,
+                      .loss = residual_norm_loss,
                       .join = parts & 1,
                       .bias = parts & 2,
                       .norm = parts & 8 };
         const size_t n = (size_t)p.N * (size_t)p.C, width = (size_t)p.C;
-        p.keep = parts & 4 ? bytes_random(t, 2 * (size_t)p.N, 256) : NULL;
+        p.mask = parts & 4 ? bytes_random(t, 2 * (size_t)p.N, 256) : NULL;
         input(&p, n, -2, 2);
         input(&p, n, -2, 2);
         input(&p, width, -1, 1);
@@ -98,11 +98,11 @@ static void seam_slopes(void **state) {
 
         double *xo = doubles(t, n, 0, 0), *h = doubles(t, n, 0, 0);
         double *stat = doubles(t, 2 * (size_t)p.N, 0, 0);
-        seam_run(&p, xo, h, stat);
+        residual_norm_run(&p, xo, h, stat);
         memcpy(p.grad[X], p.w[0], n * sizeof *p.grad[X]);
         sl_nn_ref_d_residual_norm_bwd(p.grad[X], p.join ? p.grad[Y] : NULL,
                                       p.join && p.bias ? p.grad[B] : NULL, p.grad[GAIN],
-                                      p.grad[OFFSET], p.w[1], p.join ? xo : p.in[X], stat, p.keep,
+                                      p.grad[OFFSET], p.w[1], p.join ? xo : p.in[X], stat, p.mask,
                                       1.25, p.norm ? p.in[GAIN] : NULL, p.N, p.C);
         char what[32];
         snprintf(what, sizeof what, "residual_norm, parts %x", (unsigned)parts);
@@ -219,10 +219,10 @@ static void float_twins_are_the_same_text(void **state) {
     const both b = both_random(t, C, -1, 1), gain = both_random(t, C, 0.5, 2);
     const both code = both_random(t, COLS * C, -1, 1), m = both_random(t, N * COLS, -1, 1);
     const both xo = both_new(t, n), h = both_new(t, n), stat = both_new(t, 2 * N * COLS);
-    const uint8_t *keep = bytes_random(t, 3 * N * COLS, 256), *id = bytes_random(t, N * COLS, COLS);
-    sl_nn_ref_f_residual_norm_fwd(xo.f, h.f, stat.f, x.f, y.f, b.f, keep, 2, gain.f, b.f, 1e-3f,
+    const uint8_t *mask = bytes_random(t, 3 * N * COLS, 256), *id = bytes_random(t, N * COLS, COLS);
+    sl_nn_ref_f_residual_norm_fwd(xo.f, h.f, stat.f, x.f, y.f, b.f, mask, 2, gain.f, b.f, 1e-3f,
                                   N * COLS, C);
-    sl_nn_ref_d_residual_norm_fwd(xo.d, h.d, stat.d, x.d, y.d, b.d, keep, 2, gain.d, b.d, 1e-3,
+    sl_nn_ref_d_residual_norm_fwd(xo.d, h.d, stat.d, x.d, y.d, b.d, mask, 2, gain.d, b.d, 1e-3,
                                   N * COLS, C);
     both_agree(t, xo, 1e-6, "xo", "ref", "");
     both_agree(t, h, 1e-5, "h", "ref", "");
@@ -230,9 +230,9 @@ static void float_twins_are_the_same_text(void **state) {
 
     const both dx = both_copy(t, y), dy = both_new(t, n), db = both_copy(t, b);
     const both dgain = both_copy(t, b), doffset = both_copy(t, b);
-    sl_nn_ref_f_residual_norm_bwd(dx.f, dy.f, db.f, dgain.f, doffset.f, x.f, xo.f, stat.f, keep, 2,
+    sl_nn_ref_f_residual_norm_bwd(dx.f, dy.f, db.f, dgain.f, doffset.f, x.f, xo.f, stat.f, mask, 2,
                                   gain.f, N * COLS, C);
-    sl_nn_ref_d_residual_norm_bwd(dx.d, dy.d, db.d, dgain.d, doffset.d, x.d, xo.d, stat.d, keep, 2,
+    sl_nn_ref_d_residual_norm_bwd(dx.d, dy.d, db.d, dgain.d, doffset.d, x.d, xo.d, stat.d, mask, 2,
                                   gain.d, N * COLS, C);
     both_agree(t, dx, 1e-5, "dx", "ref", "");
     both_agree(t, dy, 1e-5, "dy", "ref", "");
@@ -274,7 +274,7 @@ static void float_twins_are_the_same_text(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(seam_slopes),
+        SL_TEST(residual_norm_slopes),
         SL_TEST(silu_slopes),
         SL_TEST(cells_slopes),
         SL_TEST(tokens_slopes),

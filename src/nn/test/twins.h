@@ -1,5 +1,5 @@
-/* twins - arrays in float and in double with the same numbers, to run a fast kernel beside its plain
- * twin. The float one has guards behind it, which a kernel must leave alone. */
+/* twins - arrays in float and in double with the same numbers, to run a fast kernel beside its
+ * plain twin. The float one has guards behind it, which a kernel must leave alone. */
 #ifndef SL_NN_TWINS_H
 #define SL_NN_TWINS_H
 

@@ -78,7 +78,7 @@ static sl_status with_constants(const sl_node **out, bench *b, int64_t i, sl_are
     const sl_node *base = sl_universe_get(b->p->universe, i % sl_universe_size(b->p->universe));
     sl_rng rng;
     int n;
-    sl_pairs__rng(&rng, b->p, SL_SPLIT_TRAIN, (uint64_t)i, 0, PURPOSE_CONSTANTS);
+    sl_pairs__rng(&rng, b->p, SL_SPLIT_TRAIN, (uint64_t)i, 0, SL_PAIRS__PURPOSE_CONSTANTS);
     return sl_pairs__insert(out, site, &n, a, base, &rng, &b->p->options);
 }
 
@@ -119,9 +119,9 @@ static sl_status only_points(int64_t begin, int64_t end, int worker, void *paylo
         sl_arena_rewind(a, 0);
         for (int k = 0; k < 3; k++)
             sl_pairs__rng(&rng[k], b->p, SL_SPLIT_TRAIN, (uint64_t)i, 0,
-                          (sl_pairs__purpose)(PURPOSE_MIXTURE + k));
+                          (sl_pairs__purpose)(SL_PAIRS__PURPOSE_MIXTURE + k));
         sl_mixture *m = sl_arena_alloc(a, sizeof *m + (size_t)o->clusters * sizeof m->cluster[0]);
-        double *x = sl_arena_alloc(a, (size_t)o->points * MAX_COLUMNS * sizeof *x);
+        double *x = sl_arena_alloc(a, (size_t)o->points * SL_PAIRS__MAX_COLUMNS * sizeof *x);
         if (!m || !x) return sl_fail_memory(1, sizeof *m, "points");
         double *column[] = { x, x + o->points, x + 2 * o->points };
         sl_pairs__mixture(m, &rng[0], &rng[1], o, b->p->variables);

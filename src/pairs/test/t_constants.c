@@ -22,7 +22,9 @@ static const sl_node *random_base(sl_fixture *t) {
         return sl_universe_get(depth_two,
                                sl_rng_below(&t->rng, (uint32_t)sl_universe_size(depth_two)));
     for (;;) {
-        const sl_expr_random_options o = { 1 + (int)sl_rng_below(&t->rng, 4), VARS, 5, 0.1, 0, false };
+        const sl_expr_random_options o = {
+            1 + (int)sl_rng_below(&t->rng, 4), VARS, 5, 0.1, 0, false
+        };
         const sl_node *e;
         SL_MUST(t, sl_expr_random(&e, &t->arena, &t->rng, &o));
         sl_status st = sl_expr_canon(&e, &t->arena, e);

@@ -49,8 +49,8 @@ static void draw_by_hand(sl_fixture *t, fresh *f, const sl_pairs *p, const sl_pa
     sl_rng columns, points;
     sl_pairs__start start;
     SL_MUST(t, sl_pairs__start_of(&start, p, e->split, e->index));
-    sl_pairs__rng(&columns, p, e->split, start.number, e->attempts - 1, PURPOSE_COLUMNS);
-    sl_pairs__rng(&points, p, e->split, start.number, e->attempts - 1, PURPOSE_FRESH);
+    sl_pairs__rng(&columns, p, e->split, start.number, e->attempts - 1, SL_PAIRS__PURPOSE_COLUMNS);
+    sl_pairs__rng(&points, p, e->split, start.number, e->attempts - 1, SL_PAIRS__PURPOSE_FRESH);
     sl_rng_uniform(&columns);
     double offset[MAX_D], factor[MAX_D], *x[MAX_D], y;
     for (int v = 0; v < D; v++) {

@@ -202,10 +202,10 @@ static int fill_by_hand(sl_fixture *t, double *x[MAX_D], double *y, const sl_pai
     sl_rng mixture, counts, points, columns;
     sl_pairs__start start;
     SL_MUST(t, sl_pairs__start_of(&start, p, e->split, e->index));
-    sl_pairs__rng(&mixture, p, e->split, start.number, e->attempts - 1, PURPOSE_MIXTURE);
-    sl_pairs__rng(&counts, p, e->split, start.number, e->attempts - 1, PURPOSE_COUNTS);
-    sl_pairs__rng(&points, p, e->split, start.number, e->attempts - 1, PURPOSE_POINTS);
-    sl_pairs__rng(&columns, p, e->split, start.number, e->attempts - 1, PURPOSE_COLUMNS);
+    sl_pairs__rng(&mixture, p, e->split, start.number, e->attempts - 1, SL_PAIRS__PURPOSE_MIXTURE);
+    sl_pairs__rng(&counts, p, e->split, start.number, e->attempts - 1, SL_PAIRS__PURPOSE_COUNTS);
+    sl_pairs__rng(&points, p, e->split, start.number, e->attempts - 1, SL_PAIRS__PURPOSE_POINTS);
+    sl_pairs__rng(&columns, p, e->split, start.number, e->attempts - 1, SL_PAIRS__PURPOSE_COLUMNS);
     sl_rng_uniform(&columns); // whether columns are left out
     double offset[MAX_D], factor[MAX_D];
     for (int v = 0; v < D; v++) {
@@ -429,7 +429,8 @@ static void noise_changes_y_alone(void **state) {
         sl_pairs__start start;
         sl_rng rng;
         SL_MUST(t, sl_pairs__start_of(&start, w.q, SL_SPLIT_TRAIN, i));
-        sl_pairs__rng(&rng, w.q, SL_SPLIT_TRAIN, start.number, w.b.attempts - 1, PURPOSE_NOISE);
+        sl_pairs__rng(&rng, w.q, SL_SPLIT_TRAIN, start.number, w.b.attempts - 1,
+                      SL_PAIRS__PURPOSE_NOISE);
         assert_true(w.b.noise == noisy.noise * sl_rng_uniform(&rng));
         for (int k = 0; k < o.points; k++)
             step[i * o.points + k] =

@@ -41,7 +41,7 @@ static void a_pass_has_every_base_equally_often(void **state) {
         int64_t same = 0;
         for (int64_t i = 0; i < size; i++) {
             sl_pair e = get(t, p, SL_SPLIT_TRAIN, pass * size + i);
-            SL_CHECK(t, e.attempts <= ATTEMPTS_PER_BASE, "pair %lld took another base",
+            SL_CHECK(t, e.attempts <= SL_PAIRS__ATTEMPTS_PER_BASE, "pair %lld took another base",
                      (long long)i); // this configuration has none: else counts would differ
             count[e.base]++;
             int64_t place = sl_pairs_order(p, pass, i);
@@ -75,7 +75,7 @@ static void other_splits_have_distinct_bases(void **state) {
             list_size += sl_universe_withheld(u, i) == unseen;
         for (int64_t i = 0; i < 2 * list_size; i++) {
             sl_pair e = get(t, p, split, i);
-            assert_true(e.attempts <= ATTEMPTS_PER_BASE);
+            assert_true(e.attempts <= SL_PAIRS__ATTEMPTS_PER_BASE);
             assert_true(sl_universe_withheld(u, e.base) == unseen);
             if (i < 40) first[split][i] = e.base;
             SL_CHECK(t, ++count[e.base] == 1 + i / list_size, "%s/%lld repeats base %lld",

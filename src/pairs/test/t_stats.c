@@ -181,8 +181,8 @@ static void recount(sl_fixture *t, const sl_pairs_stats *s, const sl_pairs *p, i
         tokens += e.n_tokens;
         attempts += e.attempts;
         first += e.attempts == 1;
-        next += e.attempts > ATTEMPTS_PER_BASE;
-        *last += e.attempts == ATTEMPTS_PER_BASE;
+        next += e.attempts > SL_PAIRS__ATTEMPTS_PER_BASE;
+        *last += e.attempts == SL_PAIRS__ATTEMPTS_PER_BASE;
         bases += tokens_of(t, sl_universe_get(u, e.base));
         for (int k = 0; k < e.n_sites; k++) constants += (e.site[k].a != 1) + (e.site[k].b != 0);
 

@@ -127,16 +127,18 @@ typedef struct at_level {
     int inputs, level;
 } at_level;
 
-/* Each is found by levels `from` .. its own (-1: its own alone), and no earlier. Inputs in low .. high. */
+/* Each is found by levels `from` .. its own (-1: its own alone), and no earlier. Inputs in low ..
+ * high. */
 static inline void find_each(sl_fixture *t, planted *p, const sl_search__method *m,
                              const sl_search_options *o, const at_level *f, int n, int from,
                              double low, double high) {
     for (int i = 0; i < n; i++) {
         sl_search_result *r;
         plant(p, t, f[i].text, f[i].inputs, 64, low, high);
-        SL_MUST(t, run_method(&r, m, NULL, &p->problem, o, from < 0 ? f[i].level : from, f[i].level));
+        const int level = f[i].level;
+        SL_MUST(t, run_method(&r, m, NULL, &p->problem, o, from < 0 ? level : from, level));
         SL_CHECK(t, r->count > 0 && r->formula[0].exact, "%s: nothing found", f[i].text);
-        SL_CHECK(t, r->formula[0].level == f[i].level, "%s: level %d", f[i].text, r->formula[0].level);
+        SL_CHECK(t, r->formula[0].level == level, "%s: level %d", f[i].text, r->formula[0].level);
         SL_CHECK(t, holds(t, p, &r->formula[0]), "%s: %s", f[i].text, text_of(t, &r->formula[0]));
         sl_search_result_free(r);
     }

@@ -151,8 +151,8 @@ static inline void tiny_same(sl_fixture *t, const tiny_left *a, const tiny_left 
 static inline void tiny_says(sl_fixture *t, sl_status st, sl_status want, const char *a,
                              const char *b) {
     SL_CHECK(t, st == want, "%s: %s", sl_status_text(st), sl_last_error());
-    SL_CHECK(t, strstr(sl_last_error(), a) && strstr(sl_last_error(), b), "lacks \"%s\" or \"%s\": %s",
-             a, b, sl_last_error());
+    SL_CHECK(t, strstr(sl_last_error(), a) && strstr(sl_last_error(), b),
+             "lacks \"%s\" or \"%s\": %s", a, b, sl_last_error());
 }
 
 #endif

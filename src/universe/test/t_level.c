@@ -21,7 +21,7 @@ static void values_of(long double *v, const sl_universe *u, int64_t k) {
     sl_universe__values(v, u, &u->level[u->class[k].level], u->class[k].raw);
 }
 
-static bool share_a_cell(cells a, cells b) {
+static bool share_a_cell(sl_universe__cells a, sl_universe__cells b) {
     return a.first == b.first || a.first == b.second || a.second == b.first || a.second == b.second;
 }
 
@@ -40,12 +40,12 @@ static void equal_values_share_a_cell(void **state) {
         if (i % 2) v = -v;
         long double noise =
             (fabsl(v) + 1) * 0x1p-52L * (2 * (long double)sl_rng_uniform(&t->rng) - 1);
-        cells a = sl_universe__cells(v), b = sl_universe__cells(v + noise);
+        sl_universe__cells a = sl_universe__cells_of(v), b = sl_universe__cells_of(v + noise);
         SL_CHECK(t, share_a_cell(a, b), "%La and %La", v, v + noise);
         SL_CHECK(t, share_a_cell(b, a) && a.first == sl_universe__cell(v), "%La", v);
         two += a.first != a.second;
         // a value well away from both is in another cell
-        cells far = sl_universe__cells(v + (fabsl(v) + 0x1p-8L) * 0x1p-23L);
+        sl_universe__cells far = sl_universe__cells_of(v + (fabsl(v) + 0x1p-8L) * 0x1p-23L);
         SL_CHECK(t, !share_a_cell(a, far), "%La is not told from its neighbour", v);
     }
     SL_CHECK(t, two > 0, "no value was near an edge");
@@ -65,10 +65,10 @@ static void domains_are_predicted_right(void **state) {
     for (int c = 0; c < SL_LEN(cases); c++) {
         sl_universe *u = build(t, cases[c].depth, cases[c].variables, cases[c].ops);
         for (int64_t k = 0; k < u->n_class; k++) {
-            long double v[MAX_PROBES];
-            shape s;
+            long double v[SL_UNIVERSE__MAX_PROBES];
+            sl_universe__shape s;
             values_of(v, u, k);
-            sl_universe__shape(&s, v, u->probes);
+            sl_universe__shape_of(&s, v, u->probes);
             SL_CHECK(t, s.real == u->class[k].real, "%s: class %lld of level %d, candidate %lld",
                      cases[c].ops, (long long)k, u->class[k].level, (long long)u->class[k].raw);
         }
@@ -86,8 +86,8 @@ static void no_two_classes_agree(void **state) {
     for (int64_t k = 0; k < n; k++) values_of(all + k * P, u, k);
     int partial = 0;
     for (int64_t k = 0; k < n; k++) {
-        shape s;
-        sl_universe__shape(&s, all + k * P, (int)P);
+        sl_universe__shape s;
+        sl_universe__shape_of(&s, all + k * P, (int)P);
         SL_CHECK(t, sl_universe__find_class(u, all + k * P) == k, "class %lld is not found",
                  (long long)k);
         partial += !s.full;

@@ -24,7 +24,7 @@ static void bits_are_the_generators(void **state) {
         EACH_VARIANT(k, level) {
             uint8_t bits[MOST + 32];
             memset(bits, 0x5a, sizeof bits);
-            k->keep_bits(bits, bytes, key, hi, lo, threshold);
+            k->dropout_mask(bits, bytes, key, hi, lo, threshold);
             for (size_t i = 0; i < 8 * bytes; i++)
                 SL_CHECK(t, (bits[i / 8] >> (i % 8) & 1) == (word_of(key, hi, lo, i) >= threshold),
                          "%s: bit %zu of %zu bytes from %llx, threshold %u", level, i, bytes,
@@ -44,10 +44,10 @@ static void bits_come_at_their_rate(void **state) {
     uint8_t *bits = sl_arena_alloc(&t->arena, BYTES);
     assert_non_null(bits);
     for (int i = 0; i < SL_LEN(drops); i++) {
-        const uint32_t threshold = sl_nn_keep_threshold(drops[i]);
+        const uint32_t threshold = sl_nn_dropout_threshold(drops[i]);
         const double rate = 1 - threshold / 65536.0;
         SL_CHECK(t, fabs(rate - (1 - drops[i])) < 1e-5, "%g", rate);
-        sl_nn_keep_bits(bits, BYTES, t->seed, 7, (uint64_t)i << 40, threshold);
+        sl_nn_dropout_mask(bits, BYTES, t->seed, 7, (uint64_t)i << 40, threshold);
         unsigned kept[8] = { 0 }, pairs[8] = { 0 };
         for (int b = 0; b + 1 < BYTES; b++) {
             const unsigned two = bits[b] | (unsigned)bits[b + 1] << 8;
@@ -68,10 +68,10 @@ static void bits_come_at_their_rate(void **state) {
 
 static void thresholds_are_rounded(void **state) {
     (void)state;
-    assert_int_equal(sl_nn_keep_threshold(0), 0);
-    assert_int_equal(sl_nn_keep_threshold(0.5), 32768);
-    assert_int_equal(sl_nn_keep_threshold(0.1), 6554);
-    assert_int_equal(sl_nn_keep_threshold(1), 65536);
+    assert_int_equal(sl_nn_dropout_threshold(0), 0);
+    assert_int_equal(sl_nn_dropout_threshold(0.5), 32768);
+    assert_int_equal(sl_nn_dropout_threshold(0.1), 6554);
+    assert_int_equal(sl_nn_dropout_threshold(1), 65536);
 }
 
 int main(void) {
@@ -80,5 +80,5 @@ int main(void) {
         SL_TEST(bits_come_at_their_rate),
         SL_TEST(thresholds_are_rounded),
     };
-    return sl_test_main("nn.keep", tests, SL_LEN(tests));
+    return sl_test_main("nn.mask", tests, SL_LEN(tests));
 }

@@ -77,7 +77,7 @@ SL_INLINE void group(uint8_t *bits, const rounds *k, uint64_t low) {
 
 /* As many bytes as whole groups give before the lowest word of the counter runs over; answers how
  * many. */
-static size_t keep_groups(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
+static size_t mask_groups(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
                           uint32_t threshold) {
     const uint64_t low = lo & 0xffffffff, room = (UINT64_C(1) << 32) - low;
     const size_t most = bytes < room ? bytes : (size_t)room;
@@ -94,12 +94,12 @@ static size_t keep_groups(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi
     return done;
 }
 
-static void keep_bits(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
+static void dropout_mask(uint8_t *bits, size_t bytes, uint64_t key, uint64_t hi, uint64_t lo,
                       uint32_t threshold) {
     if (threshold == 0 || threshold > 0xffff) { // all stay, or none: 16 bits cannot be compared
         memset(bits, threshold ? 0 : 0xff, bytes);
         return;
     }
-    size_t i = keep_groups(bits, bytes, key, hi, lo, threshold);
+    size_t i = mask_groups(bits, bytes, key, hi, lo, threshold);
     for (; i < bytes; i++) bits[i] = byte_of(sl_philox(key, hi, lo + i), threshold);
 }
