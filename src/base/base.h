@@ -99,7 +99,7 @@ _Noreturn void sl_assert_failed(const char *what, const char *file, int line);
 #define SL_ASSERT(x) ((x) ? (void)0 : sl_assert_failed(#x, __FILE__, __LINE__))
 
 /* Defines the function that answers a column of an enum's table of rows X(id, name, text) or
- * X(id, name):                SL_DEFINE_NAMES(sl_pairs_split_name, sl_split, SL_SPLITS, SL_ROW_NAME) */
+ * X(id, name):  SL_DEFINE_NAMES(sl_pairs_split_name, sl_split, SL_SPLITS, SL_ROW_NAME) */
 #define SL_DEFINE_NAMES(function, type, TABLE, COLUMN)                   \
     const char *function(type value) {                                   \
         static const char *const column[] = { TABLE(COLUMN) };           \

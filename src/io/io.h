@@ -102,8 +102,8 @@ void sl_io_json_add_tree(sl_str *s, const char *name, const sl_json *value); // 
 #define SL_JSON__PICK(a, b, c, d, e, f, g, h, i, j, k, l, each, ...) each
 #define SL_JSON__1(s, o, field)                                                                    \
     _Generic((o)->field, bool: sl_io_json_add_bool, int: sl_io_json_add_int,                       \
-             int64_t: sl_io_json_add_int, double: sl_io_json_add_real, char *: sl_io_json_add_text, \
-             const char *: sl_io_json_add_text)(s, #field, (o)->field)
+             int64_t: sl_io_json_add_int, double: sl_io_json_add_real,                             \
+             char *: sl_io_json_add_text, const char *: sl_io_json_add_text)(s, #field, (o)->field)
 #define SL_JSON__2(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__1(s, o, __VA_ARGS__)
 #define SL_JSON__3(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__2(s, o, __VA_ARGS__)
 #define SL_JSON__4(s, o, f, ...) SL_JSON__1(s, o, f), SL_JSON__3(s, o, __VA_ARGS__)

@@ -159,8 +159,8 @@ typedef struct sl_boot {
     int valid;             // draws that had one
 } sl_boot;
 
-/* The percentile interval of a statistic's values over all draws, which are reordered; NaN is a draw
- * that had none. */
+/* The percentile interval of a statistic's values over all draws, which are reordered; NaN is a
+ * draw that had none. */
 sl_boot sl_num_boot_summary(double *values, int draws, double level);
 
 #endif

@@ -63,8 +63,8 @@ void sl_search__end(sl_search__job *j, sl_search_end how); // the first one hold
 bool sl_search__reserve(sl_search__job *j, int64_t bytes);
 void sl_search__release(sl_search__job *j, int64_t bytes);
 
-/* A formula whose exact numbers are beyond 64-bit rationals cannot be written: it is passed over, and
- * does not end the search. */
+/* A formula whose exact numbers are beyond 64-bit rationals cannot be written: it is passed over,
+ * and does not end the search. */
 static inline sl_status sl_search__skip_overflow(sl_status st) {
     return st == SL_EOVERFLOW ? SL_OK : st;
 }
