@@ -49,6 +49,17 @@ static int on_progress(const char *what, double done, double total, const sl_can
                                   total) != SL_OK;
 }
 
+static void on_front(const sl_candidate *front, int n, void *payload) {
+    reporting *t = payload;
+    sl_str text = { 0 };
+    const sl_status st = sl_report_front_json(&text, front, n, t->names);
+    t->st = SL_MIN(t->st, st);
+    if (st == SL_OK && sl_commands_send_event(&t->listener, SYMLAW_EVENT_FRONT, text.text, text.len,
+                                              0, 0) != SL_OK)
+        t->listener.call->stop = true; // the next progress asks for it
+    sl_str_clear(&text);
+}
+
 sl_status sl_commands_discover_rows(sl_discovery **out, const sl_commands_request *asked,
                                     const sl_dataset *p, const sl_commands_run *run,
                                     const sl_commands_look *look) {
@@ -60,6 +71,8 @@ sl_status sl_commands_discover_rows(sl_discovery **out, const sl_commands_reques
     o.open_payload = asked->payload;
     o.deadline = sl_deadline(run->listener.start, look->timeout);
     reporting to = { run->listener, asked->names, SL_OK };
+    if (run->listener.fn) o.on_front = on_front;
+    o.front_payload = &to;
     sl_pool *pool = NULL;
     SL_TRY(sl_par_pool_new(&pool, (int)run->common->threads));
     sl_status st = sl_discover_run(out, asked->model, pool, p, &o, on_progress, &to);

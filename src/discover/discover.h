@@ -71,6 +71,8 @@ enum { SL_DISCOVER_BOTH, SL_DISCOVER_EXHAUSTIVE, SL_DISCOVER_MODEL };
  * are, and the more probable one comes first. */
 enum { SL_RANK_BITS, SL_RANK_SIMPLE, SL_RANK_R2 };
 
+struct sl_candidate;
+
 /* Options, described by sl_discover_table (options.c) up to holdout. */
 typedef struct sl_discover_options {
     int search;      // SL_DISCOVER_*
@@ -93,6 +95,10 @@ typedef struct sl_discover_options {
     uint64_t seed, problem;
     double deadline;        // sl_clock() when it must be done; 0: none
     const sl_proposer *proposer; // samples are its and not the model's; NULL: the model's
+    /* NULL, or takes the front so far whenever it has changed: n candidates, of which each is larger
+     * and explains more than the one before. From the calling thread. */
+    void (*on_front)(const struct sl_candidate *front, int n, void *payload);
+    void *front_payload;
 } sl_discover_options;
 
 extern const sl_option_table sl_discover_table;

@@ -86,6 +86,8 @@ typedef struct sl_discover__pool {
     sl_discover_cost *cost;
     sl_noise noise; // in y, as far as it is known
     int64_t tried;  // by the search
+    uint64_t front_hash; // of the front that was reported last
+    int found;           // formulas of the search that it was made of
 } sl_discover__pool;
 
 #define SL_DISCOVER__NO_BITS { NAN, NAN, NAN, NAN, NAN, 0 }
@@ -110,6 +112,9 @@ SL_NODISCARD sl_status sl_discover__search(sl_discover__pool *p, sl_discover_sea
 /* Formulas of a search become candidates: see formulas.c. */
 SL_NODISCARD sl_status sl_discover__take_formulas(sl_discover__pool *p, const sl_search_formula *f,
                                                   int64_t n);
+/* Reports the front of the candidates and of these formulas of a search, if it has changed. No other
+ * thread may be at work on candidates. */
+void sl_discover__report_front(sl_discover__pool *p, const sl_search_formula *found, int n);
 /* Marks what the options do not allow. */
 SL_NODISCARD sl_status sl_discover__exclude(sl_discover__pool *p);
 /* Fits and snaps the best ones. */

@@ -286,12 +286,16 @@ static sl_status propose(sl_discovery *d, sl_discover__pool *p, const sl_infer *
     const bool search = has_search(p), ask = o->search != SL_DISCOVER_EXHAUSTIVE;
     const bool more = ask && (model || o->open_model || o->proposer);
     if (o->baseline) SL_TRY(sl_discover__take_baselines(p));
+    sl_discover__report_front(p, NULL, 0);
     if (search) SL_TRY(sl_discover__search(p, &d->search, pass_deadline(&p->control, more), false));
     SL_TRY(sl_discover__exclude(p));
+    sl_discover__report_front(p, NULL, 0);
     d->within_noise = search && d->search.within_noise && has_formula(p);
     if (ask && !d->within_noise) SL_TRY(ask_model(d, p, model));
     SL_TRY(sl_discover__exclude(p));
+    sl_discover__report_front(p, NULL, 0);
     SL_TRY(sl_discover__refine(p));
+    sl_discover__report_front(p, NULL, 0);
     if (search && d->model_asked && !sl_discover__stop(&p->control, true))
         SL_TRY(sl_discover__search(p, &d->search, p->control.deadline, true));
     SL_TRY(sl_discover__exclude(p));

@@ -14,7 +14,8 @@ enum { HINTS_MAX = 64 };
 
 /* "search, products, level 3" with the best formula of the search, where that is better. */
 static int on_progress(const sl_search_progress *progress, void *payload) {
-    sl_discover__control *c = payload;
+    sl_discover__pool *p = payload;
+    sl_discover__control *c = &p->control;
     sl_candidate found = { 0 };
     const sl_candidate *before = c->best;
     char what[64];
@@ -35,6 +36,8 @@ static int on_progress(const sl_search_progress *progress, void *payload) {
     c->what = what;
     c->done = progress->step;
     c->total = SL_MAX(progress->steps, 1);
+    if (progress->n_found != p->found) sl_discover__report_front(p, progress->found, progress->n_found);
+    p->found = progress->n_found;
     const bool stop = sl_discover__stop(c, true);
     c->best = before;
     c->what = "search";
@@ -98,7 +101,8 @@ sl_status sl_discover__search(sl_discover__pool *p, sl_discover_searched *s, dou
     o.effort = p->o->effort;
     o.deadline = deadline;
     o.progress = on_progress;
-    o.payload = &p->control;
+    o.payload = p;
+    p->found = 0;
     o.hints = NULL;
     o.n_hints = 0;
     if (hints) {

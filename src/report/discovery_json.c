@@ -33,11 +33,15 @@ static sl_status add_constants(sl_str *s, const sl_candidate *c, const sl_units 
     return SL_OK;
 }
 
+static void add_bits(sl_str *s, const sl_bits *bits) {
+    sl_io_json_open(s, "bits", '{');
+    SL_JSON_FIELDS(s, bits, structure, numbers, constants, data, total);
+    sl_io_json_close(s, '}');
+}
+
 static sl_status add_figures(sl_str *s, const sl_candidate *c, const sl_units *units) {
     SL_JSON_FIELDS(s, c, r2, r2_holdout, r2_proposed, rms, size);
-    sl_io_json_open(s, "bits", '{');
-    SL_JSON_FIELDS(s, &c->bits, structure, numbers, constants, data, total);
-    sl_io_json_close(s, '}');
+    add_bits(s, &c->bits);
     sl_io_json_add_real(s, "evidence", c->evidence);
     return add_constants(s, c, units);
 }
@@ -58,12 +62,43 @@ bool sl_report__can_print(const sl_candidate *c) {
     return c->expr != NULL;
 }
 
+/* With c1, c2, ... for the constants, of x1, x2, ...: with their values it is the formula to the last
+ * bit (symlaw_formula_bind). */
+static sl_status add_skeleton(sl_str *s, const sl_candidate *c) {
+    sl_str text = { 0 };
+    const sl_names plain = { NULL, 0 };
+    sl_status st = sl_expr_print(&text, SL_FORMAT_INFIX, c->expr, &plain);
+    if (st == SL_OK) st = sl_str_status(&text);
+    if (st == SL_OK) sl_io_json_add_text(s, "skeleton", sl_str_text(&text));
+    sl_str_clear(&text);
+    return st;
+}
+
 /* A program wants x1, x2, ... whatever the columns are called; a person wants the names. */
 static sl_status add_texts(sl_str *s, const sl_candidate *c, const sl_names *names) {
     const sl_names plain = { NULL, names->count };
     SL_TRY(add_text(s, "formula", c, SL_FORMAT_INFIX, names));
+    SL_TRY(add_skeleton(s, c));
     SL_TRY(add_text(s, "python", c, SL_FORMAT_PYTHON, &plain));
     return add_text(s, "latex", c, SL_FORMAT_LATEX, names);
+}
+
+sl_status sl_report_front_json(sl_str *s, const sl_candidate *front, int n,
+                               const sl_names *names) {
+    sl_io_json_open(s, NULL, '[');
+    for (int i = 0; i < n; i++) {
+        const sl_candidate *c = &front[i];
+        if (!sl_report__can_print(c)) continue;
+        sl_io_json_open(s, NULL, '{');
+        SL_TRY(add_text(s, "formula", c, SL_FORMAT_INFIX, names));
+        SL_TRY(add_text(s, "latex", c, SL_FORMAT_LATEX, names));
+        SL_TRY(add_text(s, "mathml", c, SL_FORMAT_MATHML, names));
+        SL_JSON_FIELDS(s, c, r2, rms, size);
+        add_bits(s, &c->bits);
+        sl_io_json_close(s, '}');
+    }
+    sl_io_json_close(s, ']');
+    return sl_str_status(s);
 }
 
 static sl_status add_tokens(sl_str *s, const sl_candidate *c) {

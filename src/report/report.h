@@ -115,6 +115,9 @@ SL_NODISCARD sl_status sl_report_discovery_json(sl_str *s, const sl_report_disco
 SL_NODISCARD sl_status sl_report_candidates_json(sl_str *s, const sl_discovery *d,
                                                  const sl_names *names, const sl_units *units,
                                                  int64_t top);
+/* An array of the front so far, as sl_discover_options.on_front has it. */
+SL_NODISCARD sl_status sl_report_front_json(sl_str *s, const sl_candidate *front, int n,
+                                            const sl_names *names);
 /* Every candidate as a row of CSV. */
 SL_NODISCARD sl_status sl_report_discovery_csv(sl_str *s, const sl_report_discovery *r);
 /* A formula over the columns of a table as a line to be pasted, with lines of comments before it

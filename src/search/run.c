@@ -160,6 +160,8 @@ bool sl_search__stop(sl_search__job *j, bool report) {
     j->next_look = now + LOOK_SECONDS;
     j->progress.tried = atomic_load(&j->tried);
     j->progress.best = best_of(j);
+    j->progress.found = j->kept;
+    j->progress.n_found = j->n_kept;
     if (j->o->progress(&j->progress, j->o->payload) != 0) sl_search__end(j, SL_SEARCH_CANCEL);
     return ended(j);
 }

@@ -61,6 +61,8 @@ typedef struct sl_search_progress {
     int step, steps;  // of the effort's list
     int64_t tried;    // terms, pairs and halves so far
     const struct sl_search_formula *best;
+    const struct sl_search_formula *found; // all that is kept, in no order
+    int n_found;
 } sl_search_progress;
 
 typedef struct sl_search_options {
