@@ -155,9 +155,9 @@ set_tests_properties(headertest PROPERTIES LABELS tree COST 20000)
 # ---------------------------------------------------------------- command line -----------------
 
 if(python AND TARGET symlaw)
-    file(GLOB files CONFIGURE_DEPENDS tests/cli/test_*.py)
+    file(GLOB files CONFIGURE_DEPENDS tests/cli/test_*.py tests/serve/test_*.py)
     foreach(file IN LISTS files)
-        string(REGEX REPLACE ".*/test_([^/]*)\\.py$" "cli.\\1" name ${file})
+        string(REGEX REPLACE ".*/(cli|serve)/test_([^/]*)\\.py$" "\\1.\\2" name ${file})
         add_test(NAME ${name} COMMAND ${python} -B -m pytest -q -rs -p no:cacheprovider ${file}
                  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
         set_tests_properties(${name} PROPERTIES LABELS cli COST 10 TIMEOUT 600

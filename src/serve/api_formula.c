@@ -5,7 +5,7 @@
 
 #include "serve/serve_impl.h"
 
-enum { NAMES_MAX = 64, CURVE = 400, SIDE = 60, PARTIAL = 100 };
+enum { NAMES_MAX = 64, CONSTANTS_MAX = 256, CURVE = 400, SIDE = 60, PARTIAL = 100 };
 
 /* ---------------------------------------------------------------- formats ------------------- */
 
@@ -237,50 +237,66 @@ static const json_t *find_candidate(const json_t *result, int64_t place) {
     return NULL;
 }
 
-static void show(const sl_serve__job *job, const json_t *one, sl_serve__reply *r) {
-    const json_t *data = json_object_get(job->parsed, "data"),
-                 *inputs = json_object_get(data, "inputs");
-    const char *names[NAMES_MAX];
+/* *out := the formula with its constants, and with these names. */
+static symlaw_status read_candidate(symlaw_formula **out, const json_t *one,
+                                    const char *const *names, int n) {
+    const json_t *constants = json_object_get(one, "constants");
+    const char *text = json_string_value(json_object_get(one, "skeleton"));
+    double value[CONSTANTS_MAX];
+    symlaw_formula *plain = NULL;
+    const size_t count = json_array_size(constants);
+    if (count > CONSTANTS_MAX) return SYMLAW_ELIMIT;
+    for (size_t i = 0; i < count; i++)
+        value[i] = json_number_value(json_object_get(json_array_get(constants, i), "value"));
+    symlaw_status st = symlaw_formula_parse(&plain, text ? text : "", "infix", NULL, 0);
+    if (st == SYMLAW_OK) st = symlaw_formula_bind(out, plain, value, (int)count, names, n);
+    symlaw_formula_free(plain);
+    return st;
+}
+
+static int names_of(const char **names, const json_t *data) {
+    const json_t *inputs = json_object_get(data, "inputs");
     int n = 0;
-    symlaw_formula *f = NULL;
     for (size_t i = 0; i < json_array_size(inputs) && n < NAMES_MAX; i++)
         names[n++] = json_string_value(json_array_get(inputs, i));
-    // "python" is in x1, x2, ...: names of columns need not be names of variables
-    const char *text = json_string_value(json_object_get(one, "python"));
-    symlaw_status st = symlaw_formula_parse(&f, text ? text : "", "python", NULL, 0);
-    symlaw_formula *named = NULL;
-    if (st == SYMLAW_OK)
-        st = symlaw_formula_parse(&named, json_string_value(json_object_get(one, "formula")),
-                                  "infix", names, n);
-    if (st != SYMLAW_OK) {
-        st = SYMLAW_OK;
-        named = NULL;
-    }
-    const symlaw_formula *shown = named ? named : f;
-    if (!f) {
-        sl_serve__fail_call(r, SYMLAW_EFORMAT);
-        return;
-    }
-    sl_serve__text *t = &r->body;
-    const picture p = { t, f, &job->rows, names };
-    bool good = true;
+    return n;
+}
+
+/* All but the closing bracket. False: no memory. */
+static bool add_candidate(const picture *p, const json_t *data, const json_t *one, int n) {
+    sl_serve__text *t = p->t;
+    const bool rows = p->rows->shown > 0 && p->rows->inputs == n;
     sl_serve__json_open(t, NULL, '{');
     sl_serve__json_int(t, "place", json_integer_value(json_object_get(one, "place")));
     sl_serve__json_text(t, "formula", json_string_value(json_object_get(one, "formula")));
-    sl_serve__formula_member(t, "mathml", shown, "mathml");
-    sl_serve__formula_member(t, "latex", shown, "latex");
-    sl_serve__formula_formats(t, shown);
+    sl_serve__formula_member(t, "mathml", p->f, "mathml");
+    sl_serve__formula_member(t, "latex", p->f, "latex");
+    sl_serve__formula_formats(t, p->f);
     sl_serve__json_open(t, "rows", '{');
     sl_serve__json_open(t, "names", '[');
-    for (int i = 0; i < n; i++) sl_serve__json_text(t, NULL, names[i]);
+    for (int i = 0; i < n; i++) sl_serve__json_text(t, NULL, p->names[i]);
     sl_serve__json_close(t, ']');
     sl_serve__json_text(t, "target", json_string_value(json_object_get(data, "target")));
-    if (job->rows.shown > 0) good = add_rows(&p);
+    if (rows && !add_rows(p)) return false;
     sl_serve__json_close(t, '}');
-    if (job->rows.shown > 0 && good) good = add_pictures(&p);
-    sl_serve__json_close(t, '}');
-    if (!good) sl_serve__fail(r, 503, sl_serve__remedy(503), "out of memory");
-    symlaw_formula_free(named);
+    return !rows || add_pictures(p);
+}
+
+static void show(const sl_serve__job *job, const json_t *one, sl_serve__reply *r) {
+    const json_t *data = json_object_get(job->parsed, "data");
+    const char *names[NAMES_MAX];
+    const int n = names_of(names, data);
+    symlaw_formula *f = NULL;
+    const symlaw_status st = read_candidate(&f, one, names, n);
+    if (st != SYMLAW_OK) {
+        sl_serve__fail_call(r, st);
+        return;
+    }
+    const picture p = { &r->body, f, &job->rows, names };
+    if (add_candidate(&p, data, one, n))
+        sl_serve__json_close(&r->body, '}');
+    else
+        sl_serve__fail(r, 503, sl_serve__remedy(503), "out of memory");
     symlaw_formula_free(f);
 }
 
