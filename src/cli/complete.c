@@ -62,8 +62,7 @@ static void bash_command(sl_cli__text *t, const symlaw_command_info *c) {
         sl_cli__addf(t, "; return ;;\n        esac\n");
     }
     sl_cli__addf(t, "        COMPREPLY=($(compgen -W \"--help");
-    for (int i = 0; i < c->n_options; i++)
-        sl_cli__addf(t, " --%s", sl_cli__option(c, i)->name);
+    for (int i = 0; i < c->n_options; i++) sl_cli__addf(t, " --%s", sl_cli__option(c, i)->name);
     sl_cli__addf(t, "\" -- \"$cur\")) ;;\n");
 }
 

@@ -384,10 +384,11 @@ static sl_status find(sl_commands_run *run, source *m, int search, beside *files
     bool late = false;
     sl_table table = { 0 };
     sl_discovery *found = NULL;
-    sl_report_discovery f = {
-        .file = o->file, .seed = (uint64_t)o->common.seed, .all = o->all, .top = o->top,
-        .values = o->values
-    };
+    sl_report_discovery f = { .file = o->file,
+                              .seed = (uint64_t)o->common.seed,
+                              .all = o->all,
+                              .top = o->top,
+                              .values = o->values };
     const double start = sl_clock();
     SL_GO(read_table(&table, &late, run, most_inputs(m->model, search)));
     f.read_seconds = sl_clock() - start;

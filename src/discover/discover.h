@@ -95,8 +95,8 @@ typedef struct sl_discover_options {
     uint64_t seed, problem;
     double deadline;        // sl_clock() when it must be done; 0: none
     const sl_proposer *proposer; // samples are its and not the model's; NULL: the model's
-    /* NULL, or takes the front so far whenever it has changed: n candidates, of which each is larger
-     * and explains more than the one before. From the calling thread. */
+    /* NULL, or takes the front so far whenever it has changed: n candidates, of which each is
+     * larger and explains more than the one before. From the calling thread. */
     void (*on_front)(const struct sl_candidate *front, int n, void *payload);
     void *front_payload;
 } sl_discover_options;

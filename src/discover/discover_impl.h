@@ -112,8 +112,8 @@ SL_NODISCARD sl_status sl_discover__search(sl_discover__pool *p, sl_discover_sea
 /* Formulas of a search become candidates: see formulas.c. */
 SL_NODISCARD sl_status sl_discover__take_formulas(sl_discover__pool *p, const sl_search_formula *f,
                                                   int64_t n);
-/* Reports the front of the candidates and of these formulas of a search, if it has changed. No other
- * thread may be at work on candidates. */
+/* Reports the front of the candidates and of these formulas of a search, if it has changed. No
+ * other thread may be at work on candidates. */
 void sl_discover__report_front(sl_discover__pool *p, const sl_search_formula *found, int n);
 /* Marks what the options do not allow. */
 SL_NODISCARD sl_status sl_discover__exclude(sl_discover__pool *p);

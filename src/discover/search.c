@@ -36,7 +36,8 @@ static int on_progress(const sl_search_progress *progress, void *payload) {
     c->what = what;
     c->done = progress->step;
     c->total = SL_MAX(progress->steps, 1);
-    if (progress->n_found != p->found) sl_discover__report_front(p, progress->found, progress->n_found);
+    if (progress->n_found != p->found)
+        sl_discover__report_front(p, progress->found, progress->n_found);
     p->found = progress->n_found;
     const bool stop = sl_discover__stop(c, true);
     c->best = before;

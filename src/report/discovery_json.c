@@ -62,8 +62,8 @@ bool sl_report__can_print(const sl_candidate *c) {
     return c->expr != NULL;
 }
 
-/* With c1, c2, ... for the constants, of x1, x2, ...: with their values it is the formula to the last
- * bit (symlaw_formula_bind). */
+/* With c1, c2, ... for the constants, of x1, x2, ...: with their values it is the formula to the
+ * last bit (symlaw_formula_bind). */
 static sl_status add_skeleton(sl_str *s, const sl_candidate *c) {
     sl_str text = { 0 };
     const sl_names plain = { NULL, 0 };
@@ -83,8 +83,7 @@ static sl_status add_texts(sl_str *s, const sl_candidate *c, const sl_names *nam
     return add_text(s, "latex", c, SL_FORMAT_LATEX, names);
 }
 
-sl_status sl_report_front_json(sl_str *s, const sl_candidate *front, int n,
-                               const sl_names *names) {
+sl_status sl_report_front_json(sl_str *s, const sl_candidate *front, int n, const sl_names *names) {
     sl_io_json_open(s, NULL, '[');
     for (int i = 0; i < n; i++) {
         const sl_candidate *c = &front[i];

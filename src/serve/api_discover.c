@@ -246,11 +246,11 @@ void sl_serve__answer_discover(sl_serve *s, const sl_serve__call *c, sl_serve__r
     const json_t *csv = json_object_get(c->json, "csv");
     const char *name;
     json_t *value;
-    json_object_foreach(c->json, name, value)
-        if (strcmp(name, "csv") != 0 && strcmp(name, "options") != 0) {
-            sl_serve__fail(r, 400, remedy, "\"%.60s\" is not a member of this request", name);
-            return;
-        }
+    json_object_foreach(c->json, name,
+                        value) if (strcmp(name, "csv") != 0 && strcmp(name, "options") != 0) {
+        sl_serve__fail(r, 400, remedy, "\"%.60s\" is not a member of this request", name);
+        return;
+    }
     if (!json_is_string(csv) || json_string_length(csv) == 0) {
         sl_serve__fail(r, 400, remedy, "\"csv\" is not a text, or empty");
         return;

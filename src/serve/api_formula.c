@@ -10,8 +10,8 @@ enum { NAMES_MAX = 64, CONSTANTS_MAX = 256, CURVE = 400, SIDE = 60, PARTIAL = 10
 /* ---------------------------------------------------------------- formats ------------------- */
 
 /* All that the library may have. One that it does not have is left out. */
-static const char *const formats[] = { "infix", "python", "numpy",  "sympy", "c",
-                                       "julia", "excel",  "latex", "mathml", "json", "prefix" };
+static const char *const formats[] = { "infix", "python", "numpy",  "sympy", "c",     "julia",
+                                       "excel", "latex",  "mathml", "json",  "prefix" };
 
 static char *print(const symlaw_formula *f, const char *format) {
     char *text = NULL;
@@ -65,11 +65,12 @@ void sl_serve__answer_formula(sl_serve *s, const sl_serve__call *c, sl_serve__re
     json_t *value;
     symlaw_formula *f = NULL, *canon = NULL;
     int n;
-    json_object_foreach(c->json, key, value)
-        if (strcmp(key, "text") != 0 && strcmp(key, "format") != 0 && strcmp(key, "names") != 0) {
-            sl_serve__fail(r, 400, remedy, "\"%.60s\" is not a member of this request", key);
-            return;
-        }
+    json_object_foreach(c->json, key, value) if (strcmp(key, "text") != 0 &&
+                                                 strcmp(key, "format") != 0 &&
+                                                 strcmp(key, "names") != 0) {
+        sl_serve__fail(r, 400, remedy, "\"%.60s\" is not a member of this request", key);
+        return;
+    }
     if (!json_is_string(text) || (format && !json_is_string(format)) ||
         strlen(json_string_value(text)) != json_string_length(text)) {
         sl_serve__fail(r, 400, remedy, "\"text\" or \"format\" is not a text");

@@ -16,9 +16,8 @@ const symlaw_option_info *sl_serve__option_find(const char *command, const char 
 }
 
 bool sl_serve__option_allowed(const symlaw_option_info *o) {
-    static const char *const own[] = { "json",   "quiet", "format",   "threads",
-                                       "all",    "top",   "max-rows", "max-memory",
-                                       "values", "file",  "model" };
+    static const char *const own[] = { "json",     "quiet",      "format", "threads", "all",  "top",
+                                       "max-rows", "max-memory", "values", "file",    "model" };
     if (o->type == SYMLAW_OPTION_FILE || o->type == SYMLAW_OPTION_FOLDER) return false;
     if (o->use != SYMLAW_OPTION_NO_FILE) return false;
     for (int i = 0; i < SL_SERVE__LEN(own); i++)

@@ -65,9 +65,8 @@ static symlaw_status status(char **out, const sl_serve__study *study) {
     sl_serve__json_text(&options, "action", "status");
     sl_serve__json_text(&options, "path", study->s->config.study);
     sl_serve__json_close(&options, '}');
-    const symlaw_status st = options.failed
-                                 ? SYMLAW_ENOMEM
-                                 : symlaw_command("study", options.text, NULL, NULL, out);
+    const symlaw_status st =
+        options.failed ? SYMLAW_ENOMEM : symlaw_command("study", options.text, NULL, NULL, out);
     sl_serve__clear(&options);
     return st;
 }
@@ -79,9 +78,9 @@ static const char *base_name(const char *path) {
 
 /* Members of the status that are shown, as the library wrote them. */
 static void add_members(sl_serve__text *t, const char *result) {
-    static const char *const names[] = { "folder", "runs",  "finished",    "failed",
-                                         "active", "flops", "flops_done",  "evaluations",
-                                         "evaluated", "seconds_left", "complete", "notes" };
+    static const char *const names[] = { "folder",    "runs",         "finished",   "failed",
+                                         "active",    "flops",        "flops_done", "evaluations",
+                                         "evaluated", "seconds_left", "complete",   "notes" };
     for (int i = 0; i < SL_SERVE__LEN(names); i++) {
         size_t n;
         const char *value = sl_serve__json_member(result, names[i], &n);

@@ -21,7 +21,7 @@ typedef struct kept {
     key key;
     symlaw_set *set;
     symlaw_pairs *pairs;
-    char *levels;                 // JSON
+    char *levels;                  // JSON
     int64_t level_end[LEVELS_MAX]; // members up to a level
     int users;
     double used;
@@ -334,8 +334,8 @@ static void look_up(sl_serve__reply *r, const sl_serve__call *c, const kept *k) 
     const char *format = sl_serve__query(c, "format");
     symlaw_formula *f = NULL, *member = NULL;
     int64_t index = -1;
-    symlaw_status st = symlaw_formula_parse(&f, sl_serve__query(c, "find"),
-                                            format ? format : "infix", NULL, 0);
+    symlaw_status st =
+        symlaw_formula_parse(&f, sl_serve__query(c, "find"), format ? format : "infix", NULL, 0);
     if (st == SYMLAW_OK) st = symlaw_set_find(&index, k->set, f);
     if (st == SYMLAW_OK && index >= 0) st = symlaw_set_get(&member, k->set, index);
     if (st == SYMLAW_OK) {
@@ -369,8 +369,7 @@ void sl_serve__answer_universe(sl_serve *s, const sl_serve__call *c, sl_serve__r
 /* ---------------------------------------------------------------- pairs --------------------- */
 
 static bool is_split(const char *split) {
-    return strcmp(split, "train") == 0 || strcmp(split, "valid") == 0 ||
-           strcmp(split, "test") == 0;
+    return strcmp(split, "train") == 0 || strcmp(split, "valid") == 0 || strcmp(split, "test") == 0;
 }
 
 /* Appends the pair: its member, formula and points. */

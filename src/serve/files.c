@@ -44,10 +44,14 @@ bool sl_serve__share(char *path, size_t size) {
 
 static const char *type_of(const char *name) {
     static const char *const types[][2] = {
-        { ".html", "text/html; charset=utf-8" },     { ".js", "text/javascript; charset=utf-8" },
-        { ".css", "text/css; charset=utf-8" },       { ".svg", "image/svg+xml" },
-        { ".png", "image/png" },                     { ".ico", "image/x-icon" },
-        { ".woff2", "font/woff2" },                  { ".csv", "text/csv; charset=utf-8" },
+        { ".html", "text/html; charset=utf-8" },
+        { ".js", "text/javascript; charset=utf-8" },
+        { ".css", "text/css; charset=utf-8" },
+        { ".svg", "image/svg+xml" },
+        { ".png", "image/png" },
+        { ".ico", "image/x-icon" },
+        { ".woff2", "font/woff2" },
+        { ".csv", "text/csv; charset=utf-8" },
         { ".json", "application/json" },
         { ".webmanifest", "application/manifest+json" },
     };

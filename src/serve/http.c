@@ -25,8 +25,8 @@
 
 enum { SLOW_THREADS = 4, SLOW_QUEUE = 256, SPARE_CONNECTIONS = 32, QUIET_SECONDS = 30 };
 enum { CONNECTION_BYTES = 32 * 1024, STREAM_PIECE = 16 * 1024 };
-static const double HEAD_SECONDS = 20;  // from the connection, or the last reply, to the headers
-static const double BODY_SECONDS = 60;  // from the headers to the whole request
+static const double HEAD_SECONDS = 20;   // from the connection, or the last reply, to the headers
+static const double BODY_SECONDS = 60;   // from the headers to the whole request
 static const double REPLY_SECONDS = 120; // until a reply that is no stream has gone
 
 /* ---------------------------------------------------------------- types --------------------- */
@@ -251,17 +251,16 @@ static enum MHD_Result send_reply(sl_serve__http *h, exchange *x) {
     if (streams) {
         response = make_stream(x);
     } else if (r->fixed) {
-        response = MHD_create_response_from_buffer(r->fixed_len, (void *)r->fixed,
-                                                   MHD_RESPMEM_PERSISTENT);
+        response =
+            MHD_create_response_from_buffer(r->fixed_len, (void *)r->fixed, MHD_RESPMEM_PERSISTENT);
     } else {
-        response = MHD_create_response_from_buffer(r->body.len, r->body.text,
-                                                   MHD_RESPMEM_MUST_FREE);
+        response =
+            MHD_create_response_from_buffer(r->body.len, r->body.text, MHD_RESPMEM_MUST_FREE);
         if (response) r->body = (sl_serve__text){ 0 };
     }
     if (!response) return MHD_NO;
     add_headers(response, r);
-    const enum MHD_Result done =
-        MHD_queue_response(x->connection, (unsigned)r->status, response);
+    const enum MHD_Result done = MHD_queue_response(x->connection, (unsigned)r->status, response);
     MHD_destroy_response(response);
     enter(h, x->client, streams ? STREAMING : SENDING);
     return done;
@@ -344,7 +343,9 @@ static enum MHD_Result count_header(void *payload, enum MHD_ValueKind kind, cons
     sl_serve__request *r = payload;
     r->n_headers++;
     if (!value) return MHD_YES;
-    const struct { const char *name, **value; } known[] = {
+    const struct {
+        const char *name, **value;
+    } known[] = {
         { "host", &r->host },
         { "origin", &r->origin },
         { "sec-fetch-site", &r->fetch_site },
@@ -511,12 +512,11 @@ static bool begin(sl_serve__http *h, int fd) {
     // one address may have half of the connections, where there are others
     const unsigned most = (unsigned)c->max_connections;
     h->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL,
-        NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, most + SPARE_CONNECTIONS,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, h->s->guard.loopback ? 0u : (most + 1) / 2,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)QUIET_SECONDS,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+        on_request, h, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_CONNECTION_LIMIT, most + SPARE_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        h->s->guard.loopback ? 0u : (most + 1) / 2, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)QUIET_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
         MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes,
         NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_NOTIFY_COMPLETED,
         on_completed, h, MHD_OPTION_END);

@@ -13,10 +13,10 @@
 #include "serve/serve_impl.h"
 
 enum { KEPT_MAX = 64, WORKERS_MAX = 64 };
-static const double KEPT_SECONDS = 600;  // after its end
-static const double ALONE_SECONDS = 15;  // without readers, after there were some
-static const double GRACE_SECONDS = 3;   // beyond its time, before it is cancelled
-static const double WAKE_SECONDS = 5;    // between looks whether sleeping readers are still there
+static const double KEPT_SECONDS = 600; // after its end
+static const double ALONE_SECONDS = 15; // without readers, after there were some
+static const double GRACE_SECONDS = 3;  // beyond its time, before it is cancelled
+static const double WAKE_SECONDS = 5;   // between looks whether sleeping readers are still there
 
 struct sl_serve__jobs {
     sl_serve *s;
@@ -53,8 +53,7 @@ static void publish_text(running *r, const char *name, const symlaw_event *e) {
     }
     sl_serve__json_close(&t, '}');
     if (!t.failed && !clean.failed)
-        sl_serve__channel_publish(&r->job->channel, name, t.text,
-                                  e->kind == SYMLAW_EVENT_PROGRESS);
+        sl_serve__channel_publish(&r->job->channel, name, t.text, e->kind == SYMLAW_EVENT_PROGRESS);
     sl_serve__clear(&clean);
     sl_serve__clear(&t);
 }
@@ -167,9 +166,7 @@ static void finish(sl_serve__job *job, const outcome *o, bool cancelled) {
     job->error = o->error;
     job->parsed = o->parsed;
     job->rows = o->rows;
-    job->state = cancelled   ? SL_SERVE__CANCELLED
-                 : o->result ? SL_SERVE__DONE
-                             : SL_SERVE__FAILED;
+    job->state = cancelled ? SL_SERVE__CANCELLED : o->result ? SL_SERVE__DONE : SL_SERVE__FAILED;
     job->ended = job->asked = sl_serve__now();
     publish_end(job);
     sl_serve__unlock();

@@ -23,9 +23,9 @@ static const char help[] =
     "beyond one is answered by 413, 429 or 503 and says what to do.";
 
 #define COMMON .size = sizeof(symlaw_option_info), .group = "options"
-#define LIMIT .size = sizeof(symlaw_option_info), .group = "limits", .arity = 1
-#define INT .type = SYMLAW_OPTION_INT, .value_name = "N"
-#define TEXT .type = SYMLAW_OPTION_TEXT, .arity = 1
+#define LIMIT  .size = sizeof(symlaw_option_info), .group = "limits", .arity = 1
+#define INT    .type = SYMLAW_OPTION_INT, .value_name = "N"
+#define TEXT   .type = SYMLAW_OPTION_TEXT, .arity = 1
 
 static const symlaw_option_info rows[] = {
     { COMMON, INT, .arity = 1, .name = "port", .default_value = "0", .min = 0, .max = 65535,
@@ -68,8 +68,12 @@ static const symlaw_option_info rows[] = {
       .help = "columns of a table" },
     { LIMIT, INT, .name = "max-connections", .default_value = "512", .min = 4, .max = 10000,
       .help = "connections at a time" },
-    { .size = sizeof(symlaw_option_info), .group = "all commands", .type = SYMLAW_OPTION_FLAG,
-      .name = "quiet", .default_value = "false", .help = "print the address and errors alone" },
+    { .size = sizeof(symlaw_option_info),
+      .group = "all commands",
+      .type = SYMLAW_OPTION_FLAG,
+      .name = "quiet",
+      .default_value = "false",
+      .help = "print the address and errors alone" },
 };
 
 const symlaw_command_info sl_serve_command = {
@@ -96,8 +100,8 @@ static bool check_value(char error[256], const symlaw_option_info *o, const json
     case SYMLAW_OPTION_INT:
     case SYMLAW_OPTION_REAL: {
         const double x = json_number_value(value);
-        const bool number = o->type == SYMLAW_OPTION_INT ? json_is_integer(value)
-                                                         : json_is_number(value);
+        const bool number =
+            o->type == SYMLAW_OPTION_INT ? json_is_integer(value) : json_is_number(value);
         if (number && x >= o->min && x <= o->max) return true;
         sl_serve__format(error, 256, "--%s is %s from %g to %.10g", o->name,
                          o->type == SYMLAW_OPTION_INT ? "a whole number" : "a number", o->min,
@@ -146,8 +150,8 @@ bool sl_serve__config_read(sl_serve__config *out, char error[256], const char *o
     json_error_t e;
     const char *name;
     json_t *value;
-    *out = (sl_serve__config){ .json = sl_serve__json_read(&e, options_json,
-                                                           strlen(options_json)) };
+    *out =
+        (sl_serve__config){ .json = sl_serve__json_read(&e, options_json, strlen(options_json)) };
     if (!json_is_object(out->json)) {
         sl_serve__format(error, 256, "the options are not an object: %s", e.text);
         return false;
@@ -178,8 +182,7 @@ bool sl_serve__config_read(sl_serve__config *out, char error[256], const char *o
     out->max_columns = (int64_t)number(out, "max-columns");
     out->max_connections = (int)number(out, "max-connections");
     if (is_token(out->token)) return true;
-    sl_serve__format(error, 256,
-                     "--token has 8 to 100 letters, digits, - and _, and nothing else");
+    sl_serve__format(error, 256, "--token has 8 to 100 letters, digits, - and _, and nothing else");
     return false;
 }
 

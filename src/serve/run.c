@@ -93,7 +93,7 @@ static void print_start(const sl_serve *s, const char *url) {
     s->host->print(url);
     if (!s->guard.loopback)
         s->host->note("other machines can reach it, with the token; connections are not "
-                       "encrypted");
+                      "encrypted");
     if (s->pages.n == 0)
         s->host->note("the page is not installed (share/symlaw/web): only the API is served");
 }
