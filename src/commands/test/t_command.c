@@ -73,16 +73,10 @@ static void tables_are_complete(void **state) {
     }
 }
 
-/* Of the command of this name. */
-static sl_status read_options(const char *name, const sl_json *given) {
-    static sl_commands_command *const commands[] = {
-        &sl_commands__expressions, &sl_commands__pairs, &sl_commands__train,
-        &sl_commands__discover,    &sl_commands__eval,  &sl_commands__laws,
-        &sl_commands__study,       &sl_commands__info,  &sl_commands__bench
-    };
-    int i = 0;
-    while (strcmp(commands[i]->info.name, name) != 0) i++;
-    sl_commands_run run = { .command = commands[i] };
+/* Of the command that has this table. */
+static sl_status read_options(const symlaw_command_info *info, const sl_json *given) {
+    const uintptr_t at = (uintptr_t)info - offsetof(sl_commands_command, info);
+    sl_commands_run run = { .command = (sl_commands_command *)at };
     const sl_status st = sl_commands__run_options(&run, given);
     sl_commands__run_options_clear(&run);
     return st;
@@ -102,7 +96,7 @@ static void defaults_are_fit_values(void **state) {
             sl_json *j = NULL;
             snprintf(text, sizeof text, "{\"%s\":%s%s%s}", o->name, q, o->default_value, q);
             SL_MUST(t, sl_io_json_parse(&j, text, strlen(text)));
-            SL_MUST(t, read_options(info->name, j));
+            SL_MUST(t, read_options(info, j));
             sl_io_json_free(j);
         }
     }

@@ -13,6 +13,37 @@ static void the_table_comes_as_output(void **state) {
     log_clear(&h);
 }
 
+/* The page holds its figures; a table that cannot be read or an option that cannot be says why. */
+static void a_page_is_written(void **state) {
+    sl_fixture *t = *state;
+    event_log h = { 0 };
+    char options[512], *text = NULL;
+    size_t n;
+    const char *path = sl_test_path("laws.html");
+    snprintf(options, sizeof options,
+             "{\"file\":\"studies/paper_runs.csv\",\"draws\":3,\"report\":\"%s\",\"json\":true}",
+             path);
+    sl_io_json_free(result_of(t, &h, "laws", options));
+    SL_MUST(t, sl_file_read(&text, &n, path, 1 << 24));
+    SL_CHECK(t, strncmp(text, "<!DOCTYPE html>", 15) == 0 && count_of(text, "<figure") >= 5,
+             "%.100s, %d figures", text, count_of(text, "<figure"));
+    sl_free(text);
+    log_clear(&h);
+    static const struct {
+        const char *options, *says;
+    } wrong[] = {
+        { "{\"file\":\"studies/no_such.csv\"}", "no_such.csv" },
+        { "{\"file\":\"studies/paper_runs.csv\",\"predict\":\"N=-1\"}", "predict" },
+        { "{\"file\":\"studies/paper_runs.csv\",\"columns\":\"loss=none\"}", "none" },
+    };
+    for (int i = 0; i < SL_LEN(wrong); i++) {
+        SL_CHECK(t,
+                 quiet_status("laws", wrong[i].options) != SL_OK &&
+                     strstr(symlaw_last_error(), wrong[i].says),
+                 "%s: %s", wrong[i].options, symlaw_last_error());
+    }
+}
+
 static sl_status quietly(const char *options) { return quiet_status("laws", options); }
 
 static void lack_of_memory_is_reported(void **state) {
@@ -37,6 +68,7 @@ static void lack_of_memory_is_reported(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(the_table_comes_as_output),
+        SL_TEST(a_page_is_written),
         SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("api.laws", tests, SL_LEN(tests));
