@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import re
 from ctypes import byref
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Union
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -88,7 +89,28 @@ class Formula:
         sympy = needs("sympy", "Formula.sympy")
         symbols = {f"x{i + 1}": sympy.Symbol(name) for i, name in enumerate(self.names)}
         symbols.update({f"c{k + 1}": sympy.Symbol(f"c{k + 1}") for k in range(len(self.constants))})
-        return sympy.sympify(self.text("sympy"), locals=symbols)
+        return sympy.sympify(self._plain().text("sympy"), locals=symbols)
+
+    def _plain(self) -> "Formula":
+        """The same with variables x1, x2, ...: a column may be called x2 and be another one."""
+        values = self.constants
+        return self.bind(None if np.isnan(values).any() else values,
+                         [f"x{i + 1}" for i in range(len(self.names))])
+
+    def exact_text(self, digits: int = 12) -> str:
+        """Text for SymPy with the columns' names, in which every number is an integer or a
+        fraction: for readers that round decimals. A fitted constant keeps this many digits.
+
+        >>> Formula("c1*sqrt(x1)/3").bind([0.125], names=["mass"]).exact_text()
+        '(1/8)*sqrt(mass)/3'"""
+        def exact(match: "re.Match[str]") -> str:
+            value = Fraction(f"{float(match.group()):.{digits}g}")
+            return str(value) if value.denominator == 1 else f"({value})"
+
+        text = re.sub(r"(?<![\w.])(\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)", exact,
+                      self._plain().text("sympy"))
+        names = self.names
+        return re.sub(r"\bx(\d+)\b", lambda match: names[int(match.group(1)) - 1], text)
 
     # ------------------------------------------------------------ parts
 
@@ -151,6 +173,20 @@ class Formula:
         lib.formula_same(byref(truth), self._handle.pointer, other._handle.pointer)
         return None if truth.answer == 0 else truth.answer > 0
 
+    def derivative(self, name: Union[str, int]) -> "Formula":
+        """The exact derivative with respect to a variable, by name or number from 1.
+
+        >>> print(Formula("a*exp(-b)", names=["a", "b"]).derivative("b"))
+        -a*exp(-b)"""
+        number = name if isinstance(name, int) else self._number(name)
+        handle = made("formula_free", lib.formula_derivative, self._handle.pointer, number)
+        return Formula._of(handle, self._names)
+
+    def _number(self, name: str) -> int:
+        if name in self.names:
+            return self.names.index(name) + 1
+        raise ValueError(f"no variable {name!r}; there are {', '.join(map(repr, self.names))}")
+
     # ------------------------------------------------------------ values
 
     def __call__(self, X: Any = None, **columns: Any) -> np.ndarray:
@@ -170,10 +206,9 @@ class Formula:
 
     def _stored(self) -> tuple[str, Optional[list[float]], Optional[tuple[str, ...]]]:
         """Text with free constants, their values, and names: reading them gives the same bits."""
-        plain = self.bind(None, [f"x{i + 1}" for i in range(len(self._names or self.names))])
         values = self.constants
-        free = len(values) > 0 and bool(np.isnan(values).any())
-        return plain.text("prefix"), None if free else values.tolist(), self._names
+        free = bool(np.isnan(values).any())
+        return self._plain().bind().text("prefix"), None if free else values.tolist(), self._names
 
     def __reduce__(self) -> Any:
         return _restored, self._stored()
@@ -221,21 +256,3 @@ def _columns(X: Any, columns: Mapping[str, Any], f: Formula) -> list[np.ndarray]
             return [np.zeros(rows)]
         return [as_column(column) for column in np.broadcast_arrays(*got)]
     return as_columns(X)
-
-
-def named_fractions(f: Formula, digits: int = 12) -> str:
-    """SymPy text in which every number is an integer or a fraction of integers.
-
-    A fitted constant keeps `digits` significant digits. For readers that round decimals."""
-    from fractions import Fraction
-
-    def exact(match: "re.Match[str]") -> str:
-        value = Fraction(f"{float(match.group()):.{digits}g}")
-        return str(value.numerator) if value.denominator == 1 else f"({value})"
-
-    return re.sub(r"(?<![\w.])(\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)", exact, f.text("sympy"))
-
-
-def iterate(count: int, get: Any) -> Iterator[Any]:
-    for i in range(count):
-        yield get(i)

@@ -116,6 +116,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "formula_free": (c_void_p, [c_void_p]),
     "formula_print": (None, [_OUT, c_void_p, c_char_p]),
     "formula_canon": (None, [_OUT, c_void_p]),
+    "formula_derivative": (None, [_OUT, c_void_p, c_int]),
     "formula_same": (None, [POINTER(Truth), c_void_p, c_void_p]),
     "formula_eval": (None, [c_void_p, c_void_p, _COLUMNS, c_int, c_int64]),
     "formula_nodes": (c_int, [c_void_p]),

@@ -33,6 +33,18 @@ def test_odd_names_stay():
     assert np.allclose(values, f(x), rtol=1e-13)
 
 
+def test_names_that_are_those_of_other_columns():
+    pytest.importorskip("sympy")
+    x = np.array([[2.0, 3.0, 5.0]])
+    for names in (["x0", "x1", "x2"], ["x2", "x3", "x1"], ["c1", "x1", "exp"]):
+        f = Formula("c1*x1^2 - x2/x3").bind([0.5], names)
+        e = f.sympy()
+        assert {s.name for s in e.free_symbols} == set(names)
+        assert float(e.subs(dict(zip([s for n in names for s in e.free_symbols if s.name == n], x[0])))) \
+            == pytest.approx(f(x)[0], rel=1e-14)
+        assert f(dict(zip(names, x.T)))[0] == f(x)[0]
+
+
 def test_values_by_array_mapping_and_name():
     f = Formula("a - 2*b", names=["a", "b"])
     assert f([[1, 2], [3, 4]]).tolist() == [-3, -5]
@@ -74,6 +86,25 @@ def test_a_pickled_formula_has_the_same_bits():
             assert g(x).tobytes() == f(x).tobytes() and str(g) == str(f) and g.names == f.names
     free = pickle.loads(pickle.dumps(Formula("c1*x1")))
     assert str(free) == str(Formula("c1*x1")) and np.isnan(free.constants).all()
+
+
+def test_derivatives_are_exact():
+    f = Formula("c1*x1^3*sin(x2)").bind([0.5], names=["x 1", "b"])
+    d = f.derivative("x 1")
+    assert d.names == ("x 1", "b") and d.constants.tolist() == [0.5]
+    x = np.array([[2.0, 0.3], [1.5, -1]])
+    assert np.allclose(d(x), 1.5 * x[:, 0] ** 2 * np.sin(x[:, 1]), rtol=1e-14)
+    assert str(f.derivative(2)) == str(f.derivative("b"))
+    with pytest.raises(ValueError, match="no variable 'q'"):
+        f.derivative("q")
+
+
+def test_exact_text_has_fractions_only():
+    f = Formula("c1*x1^c2 + c3*exp(x2)/x3 - x1/3").bind([0.1, -2.5e-7, 3e20], ["x2", "E1", "mass"])
+    text = f.exact_text()
+    assert "." not in text and "e-" not in text
+    value = eval(text, {"x2": 1.7, "E1": 0.3, "mass": 4.0, "exp": np.exp, "Rational": lambda p, q: p / q})
+    assert value == pytest.approx(f([[1.7, 0.3, 4.0]])[0], rel=1e-12)
 
 
 def test_same_has_three_answers():
