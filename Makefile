@@ -11,6 +11,7 @@
 #     make study QUICK=1   one of a minute that goes through all phases, in runs/quick
 #     make install      to PREFIX (default /usr/local), below DESTDIR
 #     make package      Debian packages and a tarball that runs where it is unpacked, in build-package
+#     make wheel        the Python package for other machines, in build-wheel/dist
 #
 # What is missing is installed first, after it was named; SYMLAW_SETUP=no leaves that out.
 # SL_JOBS: processes at once. SL_FUZZ_SECONDS: for each fuzz target. CMAKE_ARGS: passed on.
@@ -27,7 +28,7 @@ export CMAKE_GENERATOR ?= $(if $(shell command -v ninja),Ninja,Unix Makefiles)
 MAKEFLAGS += --no-print-directory
 
 .PHONY: all configure setup check check-long lint coverage coverage-report fuzz bench study install \
-    package clean format
+    package wheel clean format
 
 all: configure
 	@cmake --build build --parallel $(SL_JOBS)
@@ -90,9 +91,13 @@ package:
 	@cd build-package && cpack -G "DEB;TGZ" > package.log 2>&1 || { cat package.log; exit 1; }
 	@ls build-package/*.deb build-package/*.tar.gz
 
+wheel:
+	@tools/setup check
+	@tools/wheel
+
 clean:
 	@rm -rf build build-debug build-sanitize build-thread build-coverage build-nompi build-clang build-fuzz \
-	    build-lint build-package
+	    build-lint build-package build-wheel
 
 # Headers are set by hand: their tables and drawings are there to be read.
 format:

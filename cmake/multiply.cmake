@@ -20,8 +20,8 @@ find_file(OPENBLAS_PTHREAD ${openblas_name} HINTS ${OPENBLAS_LIBRARY_DIRS}
           PATHS ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread
                 /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} /usr/lib64 /usr/lib
           PATH_SUFFIXES openblas-pthread NO_DEFAULT_PATH)
-if(NOT OPENBLAS_PTHREAD OR NOT OPENBLAS_PTHREAD MATCHES "openblas-pthread/")
-    set(openblas_file "")
+if(NOT OPENBLAS_PTHREAD OR NOT OPENBLAS_PTHREAD MATCHES "openblas-pthread/" OR SYMLAW_BUNDLE)
+    set(openblas_file "") # SYMLAW_BUNDLE: the one beside the library, by its name
 else()
     string(REPLACE "${CMAKE_SYSROOT}/" "/" openblas_file ${OPENBLAS_PTHREAD}) # where it runs
 endif()

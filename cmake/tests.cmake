@@ -169,7 +169,8 @@ endif()
 # ---------------------------------------------------------------- the Python package -----------
 
 # The modules of python/ with the library of this build, by Debian's scikit-learn, pandas and SymPy.
-# tests/long/wheel.sh runs the same tests against the wheel with those of PyPI.
+# tests/long/wheel.sh runs the same tests against the wheel with those of PyPI; python.install is a
+# short form of it that compiles nothing.
 if(python AND NOT SYMLAW_SANITIZE AND NOT SYMLAW_COVERAGE)
     file(GLOB files CONFIGURE_DEPENDS python/tests/test_*.py)
     foreach(file IN LISTS files)
@@ -180,6 +181,10 @@ if(python AND NOT SYMLAW_SANITIZE AND NOT SYMLAW_COVERAGE)
             SKIP_REGULAR_EXPRESSION "\n[0-9]+ skipped in "
             ENVIRONMENT "PYTHONPATH=${CMAKE_SOURCE_DIR}/python;SYMLAW_LIBRARY=$<TARGET_FILE:symlaw_shared>;SYMLAW=$<TARGET_FILE:symlaw>")
     endforeach()
+    add_test(NAME python.install COMMAND ${CMAKE_SOURCE_DIR}/python/tests/install.sh
+             ${CMAKE_BINARY_DIR} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(python.install PROPERTIES LABELS cli COST 10 TIMEOUT 600
+        SKIP_RETURN_CODE 77)
 endif()
 
 # ---------------------------------------------------------------- pages in a browser -----------
