@@ -1,21 +1,22 @@
-/* base - what every other folder stands on: status, memory, randomness, elementary functions,
- * strings, hashing, files, clock, and the CPU's instruction set.
+/* base - used by every other folder: status, options, memory, the CPU's instruction set, random
+ * numbers, elementary functions, strings, hashing, files, clock.
  *
- * Three rules are made here and kept everywhere:
+ * Three rules hold everywhere:
  *
- *   errors    A function that can fail returns sl_status. The one that notices calls
- *             `return sl_fail(SL_EFORMAT, "...")`, which stores one line for the thread; everybody
- *             above passes it up unchanged with SL_TRY, or SL_GO when something is held.
- *   memory    Everything comes through sl_malloc and friends, so tests can make the n-th allocation
- *             fail and count what was not given back. Short-lived work lives in an arena: take a
- *             mark, work, rewind.
- *   numbers   sl_exp, sl_sin, sl_log and the generator give the same bits on every CPU.
- *             libm does not (it picks code by CPU), and a data set that is computed rather than
- *             stored must not depend on who computes it. Nor on where: text becomes numbers and
- *             numbers text by sl_strtod, sl_snprintf and friends, which the locale does not touch.
+ *   errors    A function that can fail returns sl_status. The function that detects the failure
+ *             calls `return sl_fail(SL_EFORMAT, "...")`, which stores one line for the thread. Its
+ *             callers return the status unchanged with SL_TRY, or with SL_GO if they must release
+ *             something.
+ *   memory    All memory comes from sl_malloc, sl_calloc and sl_realloc, so tests can make the n-th
+ *             allocation fail and count leaks. Short-lived objects live in an arena: take a mark,
+ *             work, rewind.
+ *   numbers   sl_exp, sl_sin, sl_log and the random numbers are the same bits on every CPU. Those
+ *             of libm are not: it chooses code by CPU. Data sets are computed and not stored, so
+ *             they must not depend on the machine. Numbers are read and written by sl_strtod and
+ *             sl_snprintf, which do not depend on the locale.
  *
- * Threads: nothing here is shared but the allocation counters, which are atomic. The error line is
- * thread-local; par/ carries it from worker to caller. */
+ * Threads: the only shared state is the allocation counters, which are atomic. The error line is
+ * thread-local; par/ copies it from a worker to the caller. */
 #ifndef SL_BASE_H
 #define SL_BASE_H
 
@@ -34,8 +35,9 @@
 
 /* ---------------------------------------------------------------- errors -------------------- */
 
-/* Every way a call can fail: the numbers of symlaw.h, which src/api holds against these. Negative,
- * so that the minimum of several answers is the worst of them.               id  number  text */
+/* Every way a call can fail. Static assertions of src/api compare the numbers with those of
+ * symlaw.h. They are negative so that the minimum of several statuses is a failure if there is one.
+ *                                                                            id  number  text */
 #define SL_STATUS_LIST(X)                                \
     X(OK,        0, "ok")                                \
     X(EINVAL,   -1, "invalid argument")                  \
@@ -55,20 +57,21 @@ typedef enum sl_status {
 /* The name of a status, such as "out of memory". */
 const char *sl_status_text(sl_status st);
 
-/* What went wrong in the last failing call of this thread; "" if none did. Valid until the next
- * failure. */
+/* The error message of the last failing call of this thread; "" if none failed. Valid until the
+ * next failure. */
 const char *sl_last_error(void);
 
-/* Three-valued answer. A struct, so that `if (t)` does not compile: use sl_yes and sl_no. */
+/* Three-valued answer. It is a struct so that `if (t)` does not compile: use sl_yes and sl_no. */
 typedef struct sl_truth { int answer; } sl_truth; // 1 yes, -1 no, 0 unknown
 static inline bool sl_yes(sl_truth t) { return t.answer > 0; }
 static inline bool sl_no(sl_truth t) { return t.answer < 0; }
 
-/* Stores the line for sl_last_error and returns st. Needs no memory, so it can report its lack. */
+/* Stores the line for sl_last_error and returns st. It allocates nothing, so it works without
+ * memory. */
 SL_PRINTF(2, 3) sl_status sl_fail(sl_status st, const char *format, ...);
 
-/* The same function, but the compiler sees that the answer is st: else it takes SL_OK for possible
- * and warns of outputs that would be uninitialised then. */
+/* The same function, with a return value that the compiler knows. Otherwise it assumes that SL_OK
+ * is possible and warns of uninitialised outputs. */
 #define sl_fail(st, ...)                        \
     __extension__({                             \
         sl_status sl_fail_ = (st);              \
@@ -77,9 +80,9 @@ SL_PRINTF(2, 3) sl_status sl_fail(sl_status st, const char *format, ...);
     })
 
 /* Replaces the stored line: for par/, which moves a worker's message to the caller, and for calls
- * that go on after a failure inside and must leave the line as it was. */
+ * that succeed despite a failure inside and must not change the line. */
 void sl_fail_restore(const char *line);
-#define SL_FAIL_LINE 1024 // bytes of the stored line at most, its end included
+#define SL_FAIL_LINE 1024 // most bytes of the stored line, terminator included
 
 #define SL_TRY(call)                            \
     do {                                        \
@@ -87,14 +90,14 @@ void sl_fail_restore(const char *line);
         if (sl_try_ != SL_OK) return sl_try_;   \
     } while (0)
 
-/* For functions that hold something: needs `sl_status st` and a label `done`. */
+/* For functions that release something at the end: needs `sl_status st` and a label `done`. */
 #define SL_GO(call)                             \
     do {                                        \
         st = (call);                            \
         if (st != SL_OK) goto done;             \
     } while (0)
 
-/* Our own mistakes: on in every build, because a wrong answer costs more than the test. */
+/* For errors of this code. On in every build: a wrong result costs more than the test. */
 _Noreturn void sl_assert_failed(const char *what, const char *file, int line);
 #define SL_ASSERT(x) ((x) ? (void)0 : sl_assert_failed(#x, __FILE__, __LINE__))
 
@@ -116,7 +119,7 @@ _Noreturn void sl_assert_failed(const char *what, const char *file, int line);
 
 /* ---------------------------------------------------------------- options ------------------- */
 
-/* An option is described once, by a row of a table in the folder whose struct it is a field of:
+/* An option is described once, by a row of a table in the folder that owns its struct:
  *
  *     static const sl_option rows[] = {
  *         SL_OPTION(sl_pairs_options, points, "points", .value = 64, .min = 2, .max = 4096,
@@ -135,13 +138,13 @@ typedef enum sl_option_kind { // by the type of the field
 } sl_option_kind;
 #define SL_NONE INT64_MIN
 enum {
-    SL_OPTION_TEXTS_COUNT = 2,
-    SL_OPTION_TEXT_MAX = 32
-}; // texts of one option; bytes of a number or choice
+    SL_OPTION_TEXTS_COUNT = 2, // texts of one option
+    SL_OPTION_TEXT_MAX = 32    // bytes of a number or choice
+};
 
-/* What a TEXT that names a file or a folder is for. */
+/* The use of a file or folder that a TEXT names. */
 typedef enum sl_option_path {
-    SL_PATH_NONE, // it names neither
+    SL_PATH_NONE, // the text is no path
     SL_PATH_FILE_INPUT,
     SL_PATH_FILE_OUTPUT,
     SL_PATH_FILE_IN_PLACE, // read, then added to
@@ -151,7 +154,7 @@ typedef enum sl_option_path {
 
 typedef struct sl_option {
     const char *name;    // without dashes
-    const char *alias;   // a former name, which is read for ever and shown nowhere; NULL: none
+    const char *alias;   // a former name, accepted and never shown; NULL: none
     size_t offset;       // of the field in its struct
     sl_option_kind kind;
     double value;        // default of a number, a flag (0, 1) or a choice (its place); NaN: none
@@ -191,92 +194,91 @@ SL_NODISCARD sl_status sl_option_check(const void *options, const sl_option_tabl
 
 /* The row of this name or former name; NULL: there is none. */
 const sl_option *sl_option_find(const sl_option_table *t, const char *name);
-/* The same, of a name that must be there. */
+/* The same, asserting that there is one. */
 const sl_option *sl_option_get(const sl_option_table *t, const char *name);
 
-/* The field of a number, flag or choice, as it is held; the field of a text. */
+/* The field of a number, flag or choice as a double; the field of a text. */
 double sl_option_number(const void *options, const sl_option *o);
 void sl_option_set(void *options, const sl_option *o, double value); // NaN: not given
 const char **sl_option_texts(const void *options, const sl_option *o);
 bool sl_option_is_given(const void *options, const sl_option *o);
 void sl_option_copy(void *to, const void *from, const sl_option *o);
-bool sl_option_same(const void *a, const void *b, const sl_option *o); // texts by their letters
+bool sl_option_same(const void *a, const void *b, const sl_option *o); // texts by strcmp
 
 /* The name of a choice's place; asserts that there is one. */
 const char *sl_option_choice(char name[SL_OPTION_TEXT_MAX], const sl_option *o, int place);
-/* The place of a name; -1: it is none. */
+/* The place of a name among the choices; -1: it is none of them. */
 int sl_option_place(const sl_option *o, const char *name);
-/* The default as it can be typed, in text or a text of the row's; NULL: there is none. */
+/* The default as a user would type it: `text`, or a text of the row; NULL: there is none. */
 const char *sl_option_default_text(char text[SL_OPTION_TEXT_MAX], const sl_option *o);
 
 /* ---------------------------------------------------------------- memory -------------------- */
 
-/* Free stack that a calling thread needs, a few times what most calls take. */
+/* Free stack that a calling thread needs, a few times what most calls use. */
 #define SL_STACK_BYTES (256 * 1024)
 
-/* SL_ELIMIT if the calling thread has less than SL_STACK_BYTES of stack left. Public calls that
- * work begin with it; after the first time in a thread it costs a comparison. */
+/* SL_ELIMIT if the calling thread has less than SL_STACK_BYTES of free stack. Public calls begin
+ * with it; after the first time in a thread it costs a comparison. */
 SL_NODISCARD sl_status sl_stack_check(void);
 
-/* Like malloc and friends; NULL when there is no memory (or the test says so). Sizes are given as
- * count x size and checked for overflow. Zero bytes give a valid pointer. */
+/* Like malloc, calloc and realloc; NULL without memory, or if a test makes the call fail. Sizes are
+ * given as count x size and checked for overflow. Zero bytes give a valid pointer. */
 SL_NODISCARD void *sl_malloc(size_t count, size_t size);
 SL_NODISCARD void *sl_calloc(size_t count, size_t size);
 SL_NODISCARD void *sl_realloc(void *p, size_t count, size_t size); // NULL leaves p as it was
 void sl_free(void *p);
-/* For arrays that vector code runs over: at the start of a cache line, and in huge pages where it
- * is long enough to gain from them. Not cleared. */
+/* For arrays of vector code: starts at a cache line, and in huge pages if it is long enough to gain
+ * from them. Not cleared. */
 SL_NODISCARD void *sl_malloc_aligned(size_t count, size_t size);
 
-/* One line for the common `if (!p)`. */
+/* The error of the common `if (!p)`. */
 sl_status sl_fail_memory(size_t count, size_t size, const char *what);
 #define sl_fail_memory(count, size, what) \
     __extension__({ (void)(sl_fail_memory)(count, size, what); SL_ENOMEM; })
 
 /* For tests: the n-th allocation from now fails (1 is the next; 0 switches off), and with `forever`
- * so do all later ones. Blocks alive, and allocations made so far. */
+ * so do all later ones. Number of blocks not yet freed, and of allocations so far. */
 void sl_mem_fail_at(int64_t n, bool forever);
 int64_t sl_mem_blocks(void);
 int64_t sl_mem_calls(void);
 
-/* Bytes given out and not yet given back, and the most that ever were since sl_mem_peak_reset. */
+/* Bytes allocated and not yet freed, and their maximum since sl_mem_peak_reset. */
 int64_t sl_mem_bytes(void);
 int64_t sl_mem_peak(void);
 void sl_mem_peak_reset(void);
 
-/* Bytes of physical memory that this process may still expect to get; 0 if unknown. */
+/* Bytes of physical memory that this process can probably still allocate; 0 if unknown. */
 int64_t sl_mem_available(void);
 
 /* An arena: allocation is a pointer bump, release is all at once or back to a mark.
  *
  *     chunks   [=====used=====|..free..] -> [====|.........] -> ...
  *
- * Grows by chunks that double, so pointers stay where they are; bytes not handed out are poisoned
- * for AddressSanitizer. `{0}` is a valid empty arena. Not for sharing between threads. */
+ * It grows by chunks of doubling size, so pointers stay valid. Bytes that are not allocated are
+ * poisoned for AddressSanitizer. `{0}` is a valid empty arena. An arena belongs to one thread. */
 typedef struct sl_arena_chunk sl_arena_chunk;
 typedef struct sl_arena {
-    sl_arena_chunk *chunk; // the one being filled; older ones hang behind it
+    sl_arena_chunk *chunk; // the newest, linked to the older ones
     char *at, *end;        // free part of it
-    size_t before;         // bytes handed out in older chunks
-    size_t limit;          // 0, or the most bytes it may hand out
+    size_t before;         // bytes allocated in older chunks
+    size_t limit;          // most bytes that may be allocated; 0: any
 } sl_arena;
 
-/* 16-byte aligned, not cleared. NULL without memory or past the limit; sl_fail is the caller's. */
+/* 16-byte aligned, not cleared. NULL without memory or past the limit; the caller calls sl_fail. */
 SL_NODISCARD void *sl_arena_alloc(sl_arena *a, size_t bytes);
 /* A copy of text[0 .. n), terminated. NULL as above. */
 SL_NODISCARD const char *sl_arena_text(sl_arena *a, const char *text, size_t n);
-/* Gives back the tail of the newest allocation p, made since the last rewind: it had `bytes`, keep
- * `kept`. */
+/* Shrinks the newest allocation p, made since the last rewind, from `bytes` to `kept`. */
 void sl_arena_shrink(sl_arena *a, void *p, size_t bytes, size_t kept);
 size_t sl_arena_mark(const sl_arena *a);
 void sl_arena_rewind(sl_arena *a, size_t mark); // keeps the newest chunk for reuse
-void sl_arena_clear(sl_arena *a);               // gives all memory back
+void sl_arena_clear(sl_arena *a);               // frees all memory
 
 /* ---------------------------------------------------------------- the CPU ------------------- */
 
 /* A kernel that gains from wider vectors is one text compiled for several instruction sets: X.c,
- * X.avx2.c, X.avx512.c (base/vector.h). Every choice between them in the library, and what the GEMM
- * libraries may use, is made by sl_cpu(). */
+ * X.avx2.c, X.avx512.c (base/vector.h). sl_cpu() decides which variants the library uses, and which
+ * instructions the GEMM libraries may use. */
 typedef enum sl_isa {
     SL_ISA_BASE,   // x86-64-v2 and all other CPUs: 16-byte vectors, no fused multiply-add
     SL_ISA_AVX2,   // with FMA and F16C: 32-byte vectors
@@ -284,7 +286,7 @@ typedef enum sl_isa {
     SL_ISA_COUNT
 } sl_isa;
 
-/* The variants of a kernel by sl_isa; those that are not compiled for other CPUs are NULL there. */
+/* The variants of a kernel, indexed by sl_isa; on other CPUs those of x86-64 are NULL. */
 #if defined(__x86_64__)
 #define SL_ISA_VARIANTS(base, avx2, avx512) { &base, &avx2, &avx512 }
 #else
@@ -298,12 +300,12 @@ sl_isa sl_cpu_best(void); // the widest that this CPU has: tests run all up to i
 const char *sl_isa_name(sl_isa isa); // "base", "avx2", "avx512"
 /* The name that the manufacturer gave the CPU; "unknown" where the system does not say. */
 const char *sl_cpu_model(char out[128]);
-/* What the environment's word makes of `best`: never a wider one; NULL and other words change
- * nothing. */
+/* The instruction set that the environment variable's word lowers `best` to; NULL, unknown words
+ * and wider sets do not change it. */
 sl_isa sl_cpu_lowered(sl_isa best, const char *word);
 /* SL_EINVAL: the word names no instruction set, or one wider than `best`. NULL and "" are fine. */
 SL_NODISCARD sl_status sl_cpu_check(const char *word, sl_isa best);
-void sl_cpu_pause(void); // in loops that wait for another thread: leaves the core to its neighbour
+void sl_cpu_pause(void); // for loops that wait for another thread: frees the core's other thread
 
 /* ---------------------------------------------------------------- randomness ---------------- */
 
@@ -328,7 +330,7 @@ uint32_t sl_rng_below(sl_rng *r, uint32_t n); // 0 .. n-1, exactly uniform; n > 
 double sl_rng_uniform(sl_rng *r);             // [0, 1), 53 bits
 void sl_rng_uniforms(double *out, sl_rng *r, int n); // as n calls of sl_rng_uniform, faster
 double sl_rng_range(sl_rng *r, double lo, double hi);
-double sl_rng_normal(sl_rng *r);              // N(0, 1), by our own log and sin
+double sl_rng_normal(sl_rng *r);              // N(0, 1), from sl_log and sl_sin
 
 /* ---------------------------------------------------------------- elementary functions ------ */
 
@@ -385,8 +387,8 @@ static inline sl_long_bits sl_long_bits_of(long double v) {
 
 /* ---------------------------------------------------------------- strings ------------------- */
 
-/* A growing text. Failures stick: append freely, ask once at the end with sl_str_status. `{0}` is a
- * valid empty text; `text` is always terminated once anything was appended. */
+/* A growing text. A failure is remembered: append without checks and call sl_str_status once at the
+ * end. `{0}` is a valid empty text; `text` is terminated once anything was appended. */
 typedef struct sl_str {
     char *text;
     size_t len, cap;
@@ -396,15 +398,15 @@ typedef struct sl_str {
 void sl_str_add(sl_str *s, const char *text);
 void sl_str_add_bytes(sl_str *s, const void *bytes, size_t n);
 void sl_str_add_char(sl_str *s, char c);
-void sl_str_add_uint(sl_str *s, uint64_t n); // in decimal, several times as fast as by format
+void sl_str_add_uint(sl_str *s, uint64_t n); // in decimal, several times as fast as sl_str_addf
 SL_PRINTF(2, 3) void sl_str_addf(sl_str *s, const char *format, ...);
 void sl_str_truncate(sl_str *s, size_t len);
 SL_NODISCARD sl_status sl_str_status(const sl_str *s); // SL_OK or SL_ENOMEM
 const char *sl_str_text(const sl_str *s);              // "" when empty
 void sl_str_clear(sl_str *s);
 
-/* Edit distance with transposition of neighbours, for "did you mean". Words beyond 63 bytes are far
- * from everything. */
+/* Edit distance with transpositions, for "did you mean". Words of more than 63 bytes have a large
+ * distance from all others. */
 int sl_edit_distance(const char *a, const char *b);
 
 /* The code point at text[0..n), n > 0, with its length in *used; -1 and 1 where it is not UTF-8:
@@ -417,8 +419,8 @@ int32_t sl_utf8_read(const char *text, size_t n, int *used);
 #define SL_REAL_TEXT_MAX 32 // -2.2250738585072014e-308 has 24 characters
 int sl_real_text(char text[SL_REAL_TEXT_MAX], double value);
 
-/* A copy of the text in a that a terminal will not obey and a comment can hold: controls are
- * blanks, bytes that are not UTF-8 are U+FFFD. NULL without memory. */
+/* A copy of the text in a that is safe to print in a terminal and in a comment: control characters
+ * become blanks, bytes that are not UTF-8 become U+FFFD. NULL without memory. */
 const char *sl_text_visible(sl_arena *a, const char *text);
 /* Appends the text as one word for a shell, in quotes where it needs them. */
 void sl_str_add_word(sl_str *s, const char *text);
@@ -433,8 +435,9 @@ const char *sl_group_digits(char buffer[32], int64_t n);
 
 /* ---------------------------------------------------------------- locale -------------------- */
 
-/* The host program may have set any locale. These do as the C functions they are named after do in
- * the C locale, with the host's in force again when they return; no other file calls those. */
+/* The host program may have set any locale. These functions behave as the C functions of the same
+ * name in the C locale, and the host's locale is in force when they return. No other file calls the
+ * C functions. */
 SL_PRINTF(3, 4) int sl_snprintf(char *text, size_t size, const char *format, ...);
 SL_PRINTF(3, 0) int sl_vsnprintf(char *text, size_t size, const char *format, va_list args);
 double sl_strtod(const char *text, char **end);   // end may be NULL
@@ -449,17 +452,17 @@ static inline bool sl_isspace(char c) { return c == ' ' || (c >= '\t' && c <= '\
 static inline char sl_tolower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c; }
 static inline bool sl_isalpha(char c) { return sl_tolower(c) >= 'a' && sl_tolower(c) <= 'z'; }
 
-/* Around a call into another library that formats or reads numbers: the thread works in the C
- * locale until it leaves with what entering returned. Nothing of the host's is called in
- * between. */
+/* Before and after a call into another library that formats or reads numbers: the thread has the C
+ * locale in between. leave takes the value that enter returned. No callback of the host may be
+ * called in between. */
 SL_NODISCARD locale_t sl_locale_enter(void);
 void sl_locale_leave(locale_t before);
 
 /* ---------------------------------------------------------------- hashing ------------------- */
 
 uint64_t sl_hash(const void *bytes, size_t n, uint64_t seed); // XXH3, 64 bits
-/* Running 128-bit hash of many pieces, printed as 32 hex digits: names what a configuration
- * made. */
+/* 128-bit hash of a sequence of pieces, printed as 32 hex digits: identifies sets, pairs and
+ * weights. */
 typedef struct sl_hasher sl_hasher;
 SL_NODISCARD sl_status sl_hasher_new(sl_hasher **out);
 void sl_hasher_add(sl_hasher *h, const void *bytes, size_t n);
@@ -468,61 +471,62 @@ void sl_hasher_free(sl_hasher *h);
 
 /* ---------------------------------------------------------------- files and time ------------ */
 
-/* A file that appears whole or not at all: written beside it under a temporary name, synced,
- * renamed on commit.
+/* A file that appears whole or not at all: it is written under a temporary name in the same folder,
+ * synced, and renamed on commit.
  *
- * What may stand at a path depends on whose it is. A user's input may be a pipe or a terminal, and
- * is waited for: that is io's affair. A user's output may be a pipe, a terminal or a device such as
- * /dev/null or /dev/stdout: sl_file_create writes to those directly, for nothing else would leave
- * them what they are. A pipe that nobody opens for reading within a second, a socket and a disk are
- * refused. A file of our own (of a run, a checkpoint, a cache, a journal) is a regular file: what
- * is not is refused by the other calls below, never waited for. */
+ * Two kinds of files are distinguished:
+ *
+ *   user      Named by the user. An input may be a pipe or a terminal; io/ reads it. An output may
+ *             be a pipe, a terminal or a device such as /dev/null: sl_file_create writes to it
+ *             directly, because a rename would replace it. A pipe without a reader within a second,
+ *             a socket and a disk are refused.
+ *   own       Written and read by symlaw: of a run, a checkpoint, a cache, a journal. It must be a
+ *             regular file; the other functions below refuse anything else without waiting. */
 typedef struct sl_file sl_file;
-SL_NODISCARD sl_status sl_file_create(sl_file **out, const char *path);  // a user's
-SL_NODISCARD sl_status sl_file_replace(sl_file **out, const char *path); // our own
-/* Would sl_file_create write to what stands at the path, instead of replacing it? */
+SL_NODISCARD sl_status sl_file_create(sl_file **out, const char *path);  // user
+SL_NODISCARD sl_status sl_file_replace(sl_file **out, const char *path); // own
+/* Would sl_file_create write directly to what is at the path, instead of replacing it? */
 bool sl_file_is_direct(const char *path);
 SL_NODISCARD sl_status sl_file_write(sl_file *f, const void *bytes, size_t n);
 SL_NODISCARD sl_status sl_file_commit(sl_file **f); // sync, rename, sync directory; *f becomes NULL
 void sl_file_discard(sl_file **f);                  // removes the temporary; fine after a commit
-/* A file of our own := these bytes: all of the above in one. */
+/* An own file := these bytes. */
 SL_NODISCARD sl_status sl_file_put(const char *path, const void *bytes, size_t n);
-/* Renames before the commit, which then only syncs: whole for its readers from now on, also if
- * this process is killed, but not after a crash of the machine. For files whose readers can
- * tell. */
+/* Renames before the commit, which then only syncs. From now on readers find the whole file, also
+ * if this process is killed, but perhaps not after a crash of the machine. For files whose readers
+ * detect damage. */
 SL_NODISCARD sl_status sl_file_publish(sl_file *f);
-/* A file of our own that grows: what is written goes behind what is there, in place. It is made if
- * missing; a line counts as kept once it is flushed, and outlives the machine's crash with
- * `sync`. */
+/* An own file that is appended to in place, created if missing. A line survives the process once it
+ * is flushed, and a crash of the machine if flushed with `sync`. */
 SL_NODISCARD sl_status sl_file_append(sl_file **out, const char *path);
 SL_NODISCARD sl_status sl_file_flush(sl_file *f, bool sync);
-/* *fd := a file of our own, open for reading. */
+/* *fd := an own file, open for reading. */
 SL_NODISCARD sl_status sl_file_open(int *fd, const char *path);
-/* The whole of one, terminated by an extra NUL; SL_ELIMIT past max_bytes. sl_free it. */
+/* A whole own file, terminated by an extra NUL; SL_ELIMIT past max_bytes. sl_free it. */
 SL_NODISCARD sl_status sl_file_read(char **out, size_t *n, const char *path, size_t max_bytes);
-/* Makes a folder and those above it, like mkdir -p; fine if it is there. mode: as for mkdir. */
+/* Makes a folder and those above it, like mkdir -p; succeeds if it exists. mode: as for mkdir. */
 SL_NODISCARD sl_status sl_folder_make(const char *path, unsigned mode);
-/* Where process numbers are counted as they are here: what tells this start of the machine and this
- * space of process numbers from others. Bytes, of which it answers how many; *booted: the start is
- * among them. */
+/* Bytes that identify this boot of the machine and this process namespace: where they are equal,
+ * process numbers can be compared. Returns their count; *booted: the boot is among them. */
 enum { SL_MACHINE_MAX = 128 };
 size_t sl_machine(char out[SL_MACHINE_MAX], bool *booted);
 
-/* Temporary files of sl_file: `<name>.tmp-<machine>-<process>`, with `-<n>` behind it where that
- * was taken; older versions left out the machine. A process that is killed leaves its own. Removes
- * from a folder those of files that are `ours`, by name[0 .. n), and that no living process can be
- * writing: of this machine if the process is gone, of others if nothing was written for ten
- * minutes. alone: nobody else writes these files, as who holds the folder's lock knows; then also
- * those without a machine whose process is not here. Needs no memory; what cannot be removed
- * stays. */
+/* A temporary file of sl_file is called `<name>.tmp-<machine>-<process>`, followed by `-<n>` if
+ * that name is taken; older versions left out the machine. A killed process leaves its files.
+ *
+ * Removes from a folder the temporary files of which `ours` accepts the name [0 .. n) and that no
+ * living process can be writing: those of this machine if the process is gone, those of other
+ * machines if nothing was written for ten minutes. alone: the caller holds the folder's lock, so no
+ * other process writes these files; then those without a machine are removed too, if no process of
+ * this machine has their number. Allocates nothing; a file that cannot be removed stays. */
 void sl_file_sweep(const char *dir, bool (*ours)(const char *name, size_t n), bool alone);
-/* The length of the name that a temporary file is for; 0 if it is none. */
+/* The length of the name that a temporary file is for; 0 if it is no temporary file. */
 size_t sl_file_temporary(const char *name);
 /* For tests: the n-th write from now fails as a full disk would; 0 switches off. */
 void sl_file_fail_at(int64_t n);
 
 double sl_clock(void); // seconds, monotonic, from an arbitrary start
-/* A deadline is a time of a clock; 0 is none, and comes of a limit of 0 seconds. */
+/* A deadline is a time of a clock; 0: none. A limit of 0 seconds is no deadline. */
 static inline double sl_deadline(double start, double seconds) {
     return seconds > 0 ? start + seconds : 0;
 }

@@ -1,15 +1,15 @@
 /* math - shared by the files of the elementary functions. Method, errors: docs/math/elementary.md.
  *
  *     math_body.h          the functions, written once in the vectors of vector.h
- *     math_composed.h      those made of the others: tan, sinh, asin, ...
+ *     math_composed.h      those computed from the others: tan, sinh, asin, ...
  *     math.c               for every CPU: 2 lanes; the scalar calls, the choice of variant
  *     math.avx2.c          4 lanes
  *     math.avx512.c        8 lanes
  *     math_reduce.c        sin of a large argument: x mod pi/2 with as many bits as it takes
  *     math_constants.h     coefficients, printed by tests/golden/math/coefficients.py
  *
- * A lane never sees its neighbours, and every operation on it is one IEEE 754 operation in a fixed
- * order. So the variants agree in every bit, which t_math.c holds them to. */
+ * Lanes are independent, and every operation on one is an IEEE 754 operation in a fixed order. So
+ * the variants agree in every bit, which t_math.c tests. */
 #ifndef SL_MATH_IMPL_H
 #define SL_MATH_IMPL_H
 

@@ -5,8 +5,8 @@
 #include "base/base.h"
 
 /* out[0 .. 2 done) := the uniforms of the blocks (hi, lo), (hi, lo + 1), ...: the same bits as one
- * block at a time. Answers how many of the `blocks` it has done, which leaves a rest. The low half
- * of lo must not overflow. */
+ * block at a time. Returns how many of the `blocks` are done; the caller does the rest. The low
+ * half of lo must not overflow. */
 int sl_philox__uniforms_avx2(double *out, uint64_t key, uint64_t hi, uint64_t lo, int blocks);
 
 #endif

@@ -1,16 +1,16 @@
-/* temporary - what temporary files are called, and which of them nobody will ever finish.
+/* temporary - names of temporary files, and removal of those that no process will finish.
  *
  *     run.json.tmp-5d1c09e2-41235-1
- *     ^name        ^machine ^process, as it counts there
+ *     ^name        ^machine ^process number on that machine
  *                                 ^not the first try
  *
- * A process that was killed cannot remove its own, and a checkpoint's is large. The next owner of
- * the folder does, but a folder may be shared by machines and containers, where the number of a
- * process says nothing: 41235 may be gone here and write there. So the name also says where numbers
- * are counted that way: the kernel's boot and the namespace of process numbers, as a hash. Where
- * that is ours, the process either exists or does not. Elsewhere only time can tell: who writes
- * a file of ours writes all the time, and after ten minutes without a write nobody will. Should one
- * that slept so long wake up, its rename fails and says so; no other file is harmed. */
+ * A killed process cannot remove its temporary files, and those of checkpoints are large. The next
+ * owner of the folder removes them. But a folder may be shared by machines and containers, where
+ * process 41235 may be gone here and alive there. So the name has a hash of the kernel's boot and
+ * of the namespace of process numbers. If they are those of this process, the writer either exists
+ * or does not. Otherwise the time of the last write decides: a writer of symlaw never pauses for
+ * ten minutes. If one was suspended for longer, its rename fails with an error; no other file is
+ * harmed. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ void sl_temporary__name(char *out, size_t size, const char *path, int i) {
     if (i > 0) sl_snprintf(out + n, size - (size_t)n, "-%d", i);
 }
 
-/* What the name of one says. */
+/* The parts of such a name. */
 typedef struct temporary {
     size_t stem; // length of the name that it is for
     bool known;  // it says which machine

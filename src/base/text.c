@@ -1,9 +1,9 @@
-/* text - text that came from elsewhere, made fit for a terminal, a shell and an error message. */
+/* text - text from outside made safe for a terminal, a shell and an error message. */
 #include <string.h>
 
 #include "base/base.h"
 
-/* Start of the character after the one at p. The text is UTF-8: JSON has seen to that. */
+/* Start of the character after the one at p. The text is UTF-8: the JSON parser has checked it. */
 static size_t after(const char *text, size_t end, size_t at) {
     at++;
     while (at < end && ((unsigned char)text[at] & 0xC0) == 0x80) at++;
@@ -16,7 +16,7 @@ static size_t before(const char *text, size_t start, size_t at) {
     return at;
 }
 
-/* A terminal must not obey the text: controls, also those of U+0080..U+009F, become blanks. */
+/* A terminal would execute control characters; they become blanks, also U+0080..U+009F. */
 static bool is_control(const char *character) {
     unsigned char c = (unsigned char)character[0];
     return c < 0x20 || c == 0x7F || (c == 0xC2 && (unsigned char)character[1] < 0xA0);

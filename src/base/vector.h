@@ -1,4 +1,4 @@
-/* vector - vectors of one register, which kernels are written in.
+/* vector - vectors of one register, the vocabulary of kernels.
  *
  * A kernel is one text that is compiled once per instruction set:
  *
@@ -44,8 +44,8 @@
 #endif
 
 #define SL_INLINE static inline __attribute__((always_inline, unused))
-/* Before loops over registers, whose arrays must not go to memory. clang unrolls them by itself,
- * and when told to does it too late. */
+/* Before loops over arrays that must stay in registers. clang unrolls them by itself; with the
+ * pragma it does so too late. */
 #ifdef __clang__
 #define SL_UNROLL
 #else

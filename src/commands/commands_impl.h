@@ -268,7 +268,7 @@ typedef struct sl_commands__eval_options {
 /* By --split, --pairs or --formulas, with the errors of --noise and --digits. A split is the one
  * that belongs to the model's training: the checkpoint says how its data were drawn. model NULL:
  * data are drawn by the defaults, and problems may have as many variables as the search takes.
- * pairs_needed: they are made for other problems too. Clear it whatever the answer is. */
+ * pairs_needed: they are made for other problems too. Clear it whatever is returned. */
 SL_NODISCARD sl_status sl_commands__problems_open(sl_commands__problems *out, sl_commands_run *run,
                                              const sl_commands__eval_options *o,
                                              const sl_infer_info *model, bool pairs_needed);

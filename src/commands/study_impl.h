@@ -40,7 +40,7 @@ sl_status sl_commands__study_check(const char *verb, const char *options_json, b
                               void *payload);
 
 /* *out := the options of a run as train reads them, with this many threads; 0: one per core. Clear
- * it whatever the answer is. */
+ * it whatever is returned. */
 SL_NODISCARD sl_status sl_commands__study_setup(sl_commands__setup *out, const sl_study_plan *plan,
                                            const sl_study_run *run, int64_t threads);
 /* *out := cost of a run in FLOPs, by the paper's count, before it has run. */

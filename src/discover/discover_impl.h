@@ -120,7 +120,7 @@ SL_NODISCARD sl_status sl_discover__exclude(sl_discover__pool *p);
 /* Fits and snaps the best ones. */
 SL_NODISCARD sl_status sl_discover__refine(sl_discover__pool *p);
 /* place[0..) := the candidates that have an R2, the best first by R2 (SL_RANK_SIMPLE, SL_RANK_R2);
- * answers how many. */
+ * returns how many. */
 int64_t sl_discover__order(int64_t *place, const sl_discover__work *work, int64_t count, int rank);
 /* The same of n candidates that are described, by their bits. */
 void sl_discover__order_bits(int64_t *place, const sl_discover__work *work, int64_t n);

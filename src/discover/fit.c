@@ -41,7 +41,7 @@ static sl_status met_make(met *m, sl_arena *a, int64_t count) {
     return SL_OK;
 }
 
-/* Answers whether it is the first of its kind. */
+/* Returns whether it is the first of its kind. */
 static bool is_new(met *m, const sl_node *e) {
     const uint64_t hash = skeleton_hash(e, 0) | 1;
     size_t s = (size_t)(hash >> 1) & m->mask;
@@ -51,7 +51,7 @@ static bool is_new(met *m, const sl_node *e) {
     return first;
 }
 
-/* Leaves of pick[0..n) the first of each skeleton, at most `most`; answers how many. */
+/* Leaves of pick[0..n) the first of each skeleton, at most `most`; returns how many. */
 static int64_t thin(int64_t *pick, int64_t n, met *m, const sl_discover__pool *p, int64_t most) {
     int64_t kept = 0;
     for (int64_t i = 0; i < n && kept < most; i++)

@@ -45,7 +45,7 @@ static bool find_fraction(sl_rat *out, double x) {
     return false;
 }
 
-/* known[k], fraction[k] := exponents that are constants with a fraction near; answers how many. */
+/* known[k], fraction[k] := exponents that are constants with a fraction near; returns how many. */
 static int find_exponents(sl_rat *fraction, bool *known, const sl_node *e, const double *value) {
     const sl_node *end = e + e->len;
     int n = 0;

@@ -8,7 +8,7 @@
 
 enum { FACTORS_MAX = 32 };
 
-/* Factors of a term, numbers left out: operands of a product, or the term itself. Answers how many;
+/* Factors of a term, numbers left out: operands of a product, or the term itself. Returns how many;
  * -1: too many. */
 static int factors_of(const sl_node **factor, const sl_node *term) {
     if (term->op != SL_OP_MUL) {

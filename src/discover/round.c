@@ -94,7 +94,7 @@ static double rounded(double value, int digits) {
     return isfinite(near) ? near : value; // the largest numbers round up to none
 }
 
-/* Answers whether a digit is cut off. */
+/* Returns whether a digit is cut off. */
 static bool round_all(double *value, const sl_candidate *c, int more) {
     bool cut = false;
     for (int i = 0; i < c->params; i++) {

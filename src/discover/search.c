@@ -47,7 +47,7 @@ static int on_progress(const sl_search_progress *progress, void *payload) {
 
 /* ---------------------------------------------------------------- hints --------------------- */
 
-/* hints[0..) := the best samples by R2, as the model wrote them; answers how many. */
+/* hints[0..) := the best samples by R2, as the model wrote them; returns how many. */
 static sl_status find_hints(const sl_node **hints, int *n, sl_discover__pool *p) {
     const size_t mark = sl_arena_mark(&p->scratch[0]);
     int64_t *place = sl_arena_alloc(&p->scratch[0], (size_t)p->count * sizeof *place);

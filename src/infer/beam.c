@@ -45,7 +45,7 @@ static void list_steps(sl_infer__walk *w, int front, const sl_infer__choice *c) 
     b->n_steps[front] = SL_MIN(n, b->width);
 }
 
-/* All fronts' steps in one list, the best first; answers how many. */
+/* All fronts' steps in one list, the best first; returns how many. */
 static int merge_steps(beam *b, int fronts) {
     int n = 0;
     for (int f = 0; f < fronts; f++)

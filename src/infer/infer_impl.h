@@ -80,7 +80,7 @@ typedef struct sl_infer__walk {
     void *use_payload;
 } sl_infer__walk;
 
-/* room: most fronts at once. Encodes the data. Clear it whatever the answer. */
+/* room: most fronts at once. Encodes the data. Clear it whatever is returned. */
 SL_NODISCARD sl_status sl_infer__walk_init(sl_infer__walk *w, const sl_infer *m, sl_pool *pool,
                                            const sl_dataset *d, const sl_infer_options *o,
                                            int room);

@@ -306,7 +306,7 @@ void sl_model_prefixes_begin(sl_prefixes *p, const float *memory, int points) {
 
 /* ---------------------------------------------------------------- a step -------------------- */
 
-/* Where the keys and values of a node's way are, the root first; answers how many. */
+/* Where the keys and values of a node's way are, the root first; returns how many. */
 static int find_way(const sl_prefixes *p, const float **kv, int n) {
     const int T = p->node[n].at + 1;
     for (int t = T - 1; t >= 0; t--, n = p->node[n].parent) kv[t] = kv_at(p, n, 0);

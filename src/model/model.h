@@ -137,10 +137,10 @@ void sl_model_work_free(sl_work *w);
 int64_t sl_model_work_bytes(const sl_model *m, int pairs, int points, int tokens, int flags);
 
 /* `stop` is called before every layer, forward and backward, by the thread that runs the pass. True
- * abandons the pass: it then answers NaN, and what it has added to grad is of no use. */
+ * abandons the pass: it then returns NaN, and what it has added to grad is of no use. */
 void sl_model_work_set_stop(sl_work *w, bool (*stop)(void *payload), void *payload);
 
-/* Answers the sum of -log p over the batch's target tokens. grad (a block, or NULL): the gradient
+/* Returns the sum of -log p over the batch's target tokens. grad (a block, or NULL): the gradient
  * of that sum is added to it. logits ((tokens, vocabulary), or NULL) are copied out. */
 double sl_model_pass(sl_work *w, float *grad, float *logits, const float *weights,
                      const sl_batch *b, sl_dropout dropout);

@@ -320,7 +320,7 @@ static const residual_norm *encoder_in(const struct WORK *w, int i) {
     return i == 0 ? &w->cells_in : &w->encoder[i - 1].after_mlp;
 }
 
-/* Answers the memory: (R, width). */
+/* Returns the memory: (R, width). */
 static const REAL *encode(struct WORK *w, const REAL *weights) {
     const sl_model *m = w->model;
     const sl_model__layout *l = m->layout;

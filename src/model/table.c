@@ -77,7 +77,7 @@ enum {
     TENSOR_STEP = 16 // numbers: a cache line
 };
 
-/* Adds a row and answers where its numbers begin. */
+/* Adds a row and returns where its numbers begin. */
 static int64_t add(sl_model *m, bool encoder, const char *stem, int layer, const char *name,
                    int64_t rows, int64_t columns, sl_init init, bool regularised) {
     sl_param *p = &m->param[m->n_param++];

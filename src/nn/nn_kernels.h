@@ -97,6 +97,6 @@ void SL_NN(tokens_fwd)(SL_REAL *x, const uint8_t *id, const uint8_t *at, const S
 /* dtable, dcode +=, in the order of i. */
 void SL_NN(tokens_bwd)(SL_REAL *dtable, SL_REAL *dcode, const SL_REAL *dx, const uint8_t *id,
                        const uint8_t *at, int N, int C);
-/* Answers the sum over i of -log softmax(z[i])[target[i]], and dz[i] = softmax(z[i]) - onehot, its
+/* Returns the sum over i of -log softmax(z[i])[target[i]], and dz[i] = softmax(z[i]) - onehot, its
  * gradient, unless dz is NULL; dz may be z.   z (N,V) */
 double SL_NN(xent)(SL_REAL *dz, const SL_REAL *z, const uint8_t *target, int N, int V);

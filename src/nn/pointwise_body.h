@@ -380,7 +380,7 @@ SL_INLINE float largest(const float *z, int V) {
     return v_largest(v_max(top0, top1));
 }
 
-/* e = exp(z - top), unless e is NULL; answers their sum, lane by lane. */
+/* e = exp(z - top), unless e is NULL; returns their sum, lane by lane. */
 SL_INLINE vec powers(float *e, const float *z, float top, int V) {
     const vec t = v_set(top);
     vec sum0 = v_set(0), sum1 = v_set(0);
@@ -410,7 +410,7 @@ SL_INLINE void multiply(float *x, float by, int n) {
     if (i < n) v_store_tail(x + i, v_load_tail(x + i, n - i, 0) * v_set(by), n - i);
 }
 
-/* Up to four rows. *product is multiplied by their sums of powers; answers the sum of top - z at
+/* Up to four rows. *product is multiplied by their sums of powers; returns the sum of top - z at
  * the targets. */
 SL_INLINE double xent_rows(double *product, float *dz, const float *z, const uint8_t *target,
                            int rows, int V) {

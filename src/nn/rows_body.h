@@ -108,7 +108,7 @@ SL_INLINE vec scores_at(const float *z, int i, int n) {
     return i + W <= n ? v_load(z + i) : v_load_tail(z + i, n - i, -HUGE_VALF);
 }
 
-/* Answers one over the sum, which the powers are still to be multiplied by. */
+/* Returns one over the sum, which the powers are still to be multiplied by. */
 SL_INLINE float powers_of(float *z, float scale, int n) {
     vec top = v_set(-HUGE_VALF), sum = v_set(0);
     for (int i = 0; i < n; i += W) top = v_max(top, scores_at(z, i, n));

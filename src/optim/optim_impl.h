@@ -42,7 +42,7 @@ const sl_optim__kernels *sl_optim__chosen(void); // by sl_cpu()
 /* Is R of this tensor needed in step t (from 1), after Adam's move? */
 bool sl_optim__wants(const sl_optim *s, int tensor, int64_t t);
 /* Moves the multipliers of step t, then sets bounds; sum[] has R by pieces where it was needed.
- * Answers how many bounds were set. */
+ * Returns how many bounds were set. */
 int sl_optim__bound(sl_optim *s, int64_t t);
 /* Are bounds to be made of the first weights now? And from their R in sum[]. */
 bool sl_optim__wants_first(const sl_optim *s);

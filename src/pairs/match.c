@@ -140,7 +140,7 @@ static sl_status summand_law(law *out, const matcher *m, sl_rat scale) {
 /* ---------------------------------------------------------------- parts of expressions ------ */
 
 /* The operands of a sum or product but for its number; anything else is its own only operand.
- * Answers how many there are, -1 for too many. */
+ * Returns how many there are, -1 for too many. */
 static int operands(const sl_node **list, sl_rat *number, const sl_node *e, sl_op op) {
     const bool many = e->op == op;
     const sl_node *u = many ? e + 1 : e;

@@ -81,7 +81,7 @@ void sl_plot_title(sl_plot *p, const char *text);
 /* For readers who do not see it: a name, and what there is to see. Neither is drawn; the name is
  * the title's text unless it is given. NULL: none. */
 void sl_plot_describe(sl_plot *p, const char *name, const char *text);
-/* Answers the panel's number. */
+/* Returns the panel's number. */
 int sl_plot_panel(sl_plot *p, const sl_panel *panel);
 void sl_plot_marks(sl_plot *p, int panel, const double *x, const double *y, int64_t n,
                    const sl_style *style);

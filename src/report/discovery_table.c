@@ -46,7 +46,7 @@ typedef struct page {
     sl_arena arena;
 } page;
 
-/* order[0..n) := the constants as the formula shows them, from the left; answers n. Printed as
+/* order[0..n) := the constants as the formula shows them, from the left; returns n. Printed as
  * symbols they are c1, c2, ... and nothing else is a c with a digit behind it. */
 static sl_status order_constants(int *n, int *order, const sl_candidate *c) {
     sl_str s = { 0 };

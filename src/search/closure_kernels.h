@@ -11,7 +11,7 @@ enum { SL_CLOSURE__LANES = 8 }; // partial sums of a dot product; columns are pa
 
 typedef struct sl_search__closure_kernels {
     /* v := v - sum of (q[i] . v) q[i] over n orthonormal columns q[i] = q + i stride of `rows`
-     * numbers, a multiple of SL_CLOSURE__LANES. Answers v . v. */
+     * numbers, a multiple of SL_CLOSURE__LANES. Returns v . v. */
     double (*project)(double *v, const double *q, int n, int rows, int stride);
 } sl_search__closure_kernels;
 

@@ -10,7 +10,7 @@
 /* With f, g and y of unit length, c = f.g, a = f.y and b = g.y, the pair leaves
  *     1 - (a^2 + b^2 - 2 a b c) / (1 - c^2)
  * of y. left[k] := that for f = x and g = column k of the tile, or 2 where f and g are too nearly
- * parallel to mean anything (1 - c^2 < SL_NOISE__PARALLEL). Answers how many are below `most`.
+ * parallel to mean anything (1 - c^2 < SL_NOISE__PARALLEL). Returns how many are below `most`.
  *
  *   x[dims]; a = x.y; b[SL_NOISE__TILE]; tile[dims][SL_NOISE__TILE], one dimension after the other
  */

@@ -121,7 +121,7 @@ typedef struct sl_train_result {
     char checkpoint[512];          // path of the last weights
 } sl_train_result;
 
-/* Runs or resumes until the end; a run that is at its end answers at once. SL_ECANCEL: stopped on
+/* Runs or resumes until the end; a run that is at its end returns at once. SL_ECANCEL: stopped on
  * request, saved. A loss, gradient, weight or moment that is not finite is SL_ELIMIT with the step,
  * and the last checkpoint stays. SL_EINVAL: the folder holds a run and `resume` is not set, or it
  * is another run, or another process trains there. config_json is a JSON object; run.json has

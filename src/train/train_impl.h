@@ -90,7 +90,7 @@ SL_NODISCARD sl_status sl_train__workspace_new(sl_train__workspace *workspace, c
                                           const sl_train__shape *s);
 void sl_train__workspace_clear(sl_train__workspace *workspace);
 
-/* Pairs from .. to-1 of a feed through the model, chunk by chunk. Answers the sum of -log p; adds
+/* Pairs from .. to-1 of a feed through the model, chunk by chunk. Returns the sum of -log p; adds
  * the target tokens to *tokens, and the gradient to grad (or NULL: forward only). */
 double sl_train__run_pairs(sl_train__workspace *workspace, float *grad, int64_t *tokens,
                            const float *weights, const sl_train__shape *s, const sl_train__feed *f,
