@@ -1,9 +1,8 @@
 /* colours - of layers and of the frame, in light and dark. */
 #include "plot/plot_impl.h"
 
-/* Colours, for light and for dark surroundings, found by a search around those of the project's
- * pictures: as CIELAB measures it any two are as far apart as red and brown or more, for everybody:
- * also as people see them who lack one kind of cone (Machado 2009). */
+/* Colours for light and for dark backgrounds. In CIELAB any two are at least as far apart as red
+ * and brown, also as seen by people who lack one kind of cone (Machado 2009). */
 static const char *const colours[][2] = {
     { "#4a5fd3", "#8092f5" }, { "#c43c1e", "#f0693c" }, { "#00b8a4", "#20dcab" },
     { "#cbac0d", "#f4d83a" }, { "#9f1984", "#bb78ac" }, { "#7eb1e2", "#a2e5ff" },
@@ -14,7 +13,7 @@ static const char *const colours[][2] = {
 static const int shades[2][3][3] = { { { 68, 74, 190 }, { 22, 148, 155 }, { 232, 163, 32 } },
                                      { { 128, 142, 250 }, { 48, 196, 190 }, { 250, 214, 110 } } };
 
-/* Rules for light, then what differs in the dark; paper is always light. */
+/* Rules for light, then the differences for dark; print is always light. */
 void sl_plot__styles(sl_str *s) {
     static const struct {
         const char *name, *property, *value[2];

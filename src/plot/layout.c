@@ -1,8 +1,8 @@
-/* layout - where everything goes.
+/* layout - positions of title, legend, panels and axes.
  *
  * Places are computed from the top: title, legend, then rows of panels. A row's height does not
  * depend on widths, the numbers on a y axis depend on its height alone, and their widths give the
- * left edges of boxes; so nothing has to be tried twice. Edges of boxes are whole pixels: grid
+ * left edges of boxes; so one pass suffices. Edges of boxes are whole pixels: grid
  * lines are sharp, and a coordinate that is rounded stays inside. */
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void *take(sl_layout *d, int64_t count, size_t size) {
 
 /* ---------------------------------------------------------------- ranges -------------------- */
 
-/* Has point i of these values a place? A rule has values for one axis only. */
+/* Is point i on the axis? A rule has values for one axis only. */
 static bool has_place(const double *v, int64_t i, bool log) {
     return !v || (isfinite(v[i]) && !(log && v[i] <= 0));
 }
@@ -68,7 +68,7 @@ static sl_axis make_axis(const sl_plot *p, int number, const sl_panel *panel, bo
 
 /* ---------------------------------------------------------------- layout -------------------- */
 
-/* Entries of the legend, line by line. *height: what it takes. */
+/* Entries of the legend, line by line. *height: of the legend. */
 static sl_status place_legend(sl_layout *d, int top, int *height) {
     const sl_plot *p = d->p;
     int labels = 0;
@@ -110,8 +110,8 @@ typedef struct track {
     double weight;               // 0: 1
 } track;
 
-/* Shares the pixels from start to end, without heads, feet and gaps, out by weights, to the last
- * one; at least SMALLEST each. */
+/* Divides the pixels from start to end, without heads, feet and gaps, by weights; at least SMALLEST
+ * each. */
 static void share_out(track *t, int n, int start, int end, int gap) {
     double sum = 0, before = 0;
     int whole = end - start - (n - 1) * gap;

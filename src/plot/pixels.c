@@ -1,11 +1,11 @@
-/* pixels - what is left of data once it is drawn.
+/* pixels - thinning and clipping of what is drawn.
  *
- * A million points have no more to show than the screen has pixels. Of a line's points in one
- * column of pixels the first, the lowest, the highest and the last are kept, in their order: what
- * is drawn covers the same pixels. Marks are counted by cells, and a cell is drawn once.
+ * A million points show no more than the screen has pixels. Of a line's points in one column of
+ * pixels the first, the lowest, the highest and the last are kept, in their order, so the line
+ * covers the same pixels. Marks are counted by cells, and a cell is drawn once.
  *
- * Everything is clipped here and not by the viewer: a coordinate far outside would be a long number
- * at best, and some viewers give up on such. */
+ * Clipping is done here and not by the viewer: coordinates far outside are long numbers, and some
+ * viewers fail on them. */
 #include <math.h>
 
 #include "plot/plot_impl.h"
@@ -119,7 +119,7 @@ static bool is_near(sl_dot p, sl_dot a, sl_dot b) {
     return x * x + y * y <= 0.0025;
 }
 
-/* May all dots between first and last be left out? NaN is near to nothing, and nothing to it. */
+/* May all dots between first and last be left out? No dot is near NaN. */
 static bool is_straight(const sl_dot *dots, int64_t first, int64_t last) {
     for (int64_t i = first + 1; i < last; i++)
         if (!is_near(dots[i], dots[first], dots[last])) return false;

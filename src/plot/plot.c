@@ -1,4 +1,4 @@
-/* plot - the figure as it is put together: everything is copied into one arena. */
+/* plot - building a figure: all arguments are copied into one arena. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ void sl_plot_free(sl_plot *p) {
     sl_free(p);
 }
 
-/* A copy, or NULL if there is nothing to copy or no memory, which sticks. */
+/* A copy, or NULL if there is nothing to copy or no memory; the latter is remembered. */
 static const void *copy(sl_plot *p, const void *bytes, size_t n) {
     if (!bytes || p->failed) return NULL;
     void *w = sl_arena_alloc(&p->arena, n);

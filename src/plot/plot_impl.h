@@ -1,5 +1,4 @@
-/* Shared inside plot: how a figure is held, axes and their ticks, text, layout, and what is left of
- * data once it is pixels. */
+/* Shared inside plot: the figure, axes and their ticks, text, layout, thinning to pixels. */
 #ifndef SL_PLOT_IMPL_H
 #define SL_PLOT_IMPL_H
 
@@ -44,15 +43,15 @@ struct sl_plot {
 typedef struct sl_axis {
     bool log;
     double lo, hi;        // ends
-    long double from, to; // the same as places: their decimal logarithms on a logarithmic axis
+    long double from, to; // the same, or their decimal logarithms on a logarithmic axis
 } sl_axis;
 
-/* The axis over lo .. hi, which must be finite, and positive if it is logarithmic, and `room` times
- * that at both ends. Ends that are so close that nothing can be told apart between them are moved
- * apart. */
+/* The axis over lo .. hi, extended by `room` times its length at both ends. lo and hi must be
+ * finite, and positive on a logarithmic axis. Ends that are too close to have ticks between them
+ * are moved apart. */
 sl_axis sl_plot__axis(bool log, double lo, double hi, double room);
-/* Where v is, 0 at the axis's start and 1 at its end; no further off than a million lengths. False
- * if it is nowhere. */
+/* The place of v: 0 at the start of the axis and 1 at its end, limited to a million lengths. False
+ * if it has none. */
 bool sl_plot__place(double *t, const sl_axis *a, double v);
 
 #define SL_PLOT__TICKS 12
@@ -74,7 +73,7 @@ void sl_plot__ticks_fit(sl_ticks *out, const sl_axis *a, int max, double length,
 
 /* ---------------------------------------------------------------- text ---------------------- */
 
-/* Pixels that text takes at most, by the measures of a wide sans-serif font. */
+/* An upper bound of the width of text in pixels, from a wide sans-serif font. */
 double sl_plot__width(const char *text, double font);
 /* Appends text escaped, cut with an ellipsis where it would take more than `room` pixels. */
 void sl_plot__text(sl_str *s, const char *text, double font, double room);
@@ -128,7 +127,7 @@ SL_NODISCARD sl_status sl_plot__layout(sl_layout *d, sl_arena *arena, const sl_p
 
 /* ---------------------------------------------------------------- colours ------------------- */
 
-/* The style sheet: rules for light, then what differs in the dark; paper is always light. */
+/* The style sheet: rules for light, then the differences for dark; print is always light. */
 void sl_plot__styles(sl_str *s);
 /* The attributes that give an element the colour of a layer. */
 void sl_plot__colour(sl_str *s, const sl_style *style);
@@ -139,8 +138,8 @@ typedef struct sl_dot { double x, y; } sl_dot;
 
 /* Appends dot `number` of a path. */
 void sl_plot__dot(sl_str *s, int64_t number, sl_dot d);
-/* Leaves out, in place, what a line through dots does not need; NaN in x is where it breaks.
- * Returns how many are left. */
+/* Removes, in place, dots that a line does not need; the line breaks at NaN in x. Returns the
+ * number of dots left. */
 int64_t sl_plot__thin(sl_dot *dots, int64_t n, const sl_box *box);
 /* The path of such a line, clipped to the box. */
 void sl_plot__line(sl_str *s, const sl_box *box, const sl_dot *dots, int64_t n);

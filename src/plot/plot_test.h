@@ -1,6 +1,6 @@
-/* For the tests of this folder and of everyone above it: a judge of XML. Is a text well-formed, and
- * which elements does it have? Strict where figures and pages have to be, and of its own mind about
- * everything: it shares no code with them. */
+/* For the tests of this and higher folders: a parser of XML that checks whether a text is
+ * well-formed and lists its elements. It shares no code with the figures and pages that it
+ * checks. */
 #ifndef SL_PLOT_TEST_H
 #define SL_PLOT_TEST_H
 
@@ -22,7 +22,7 @@ static inline bool xml_is_name(char c) {
            c == ':';
 }
 
-/* The reference at `at`, whose length is returned; 0 if it is none that XML knows. */
+/* The length of the reference at `at`; 0 if XML does not define it. */
 static inline size_t xml_reference(const char *at) {
     static const char *const known[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&apos;" };
     for (int i = 0; i < SL_LEN(known); i++)

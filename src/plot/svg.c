@@ -102,7 +102,7 @@ static void put_names(sl_str *s, const sl_place *at) {
     sl_str_add(s, "</text>\n");
 }
 
-/* Lines to half pixels, where one of width 1 fills one row of pixels and not two halves. */
+/* Lines are drawn at half pixels, where a width of 1 fills one row of pixels and not two halves. */
 static double sharp(double v) { return floor(v) + 0.5; }
 
 static void put_grid(sl_str *s, const sl_place *at) {
@@ -227,7 +227,7 @@ static sl_status put_rule(drawing *d, const sl_place *at, const sl_layer *l) {
 
 /* ---------------------------------------------------------------- marks --------------------- */
 
-/* Ends an element of a shape, around what is shown when it is pointed at. */
+/* Ends the element of a shape, with its tooltip. */
 static void close_shape(sl_str *s, const char *element, const char *tip) {
     if (!tip) {
         sl_str_add(s, "/>\n");

@@ -1,7 +1,7 @@
-/* text - numbers, escaping, and how wide a text will be.
+/* text - numbers, escaping, and the width of text.
  *
- * Nobody knows here which font a reader has. Widths are those of DejaVu Sans, the widest that is
- * common, so a text that fits by them fits. */
+ * The reader's font is not known. Widths are those of DejaVu Sans, the widest common font, so a
+ * text that fits by them fits. */
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* ticks - ranges of axes, and the round numbers on them.
  *
- * A tick is a whole number K times a power of ten, and is held as just that: its label is made of
- * K's digits, so 0.3 is never 0.30000000000000004. Ends are doubles of any size, whose difference
- * may pass all doubles; long double has the exponents for it. */
+ * A tick is stored as an integer K and a power of ten: its label consists of the digits of K, so
+ * 0.3 is never 0.30000000000000004. Ends are doubles of any size. Their difference may overflow a
+ * double, but not a long double. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define LN10 2.302585092994045684
 #define FAR  1e6 // axis lengths
 
-/* Our own logarithm: the same bits everywhere. */
+/* sl_log gives the same bits everywhere. */
 static double log10_of(double v) { return sl_log(v) / LN10; }
 
 static double clamp(long double v) {
