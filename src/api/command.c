@@ -1,4 +1,4 @@
-/* command - every verb of the program as one call, and the processes that share one. */
+/* command - every command of the program as one call, and the processes that share one. */
 #include "api/api_impl.h"
 
 int symlaw_command_count(void) { return sl_commands_count(); }

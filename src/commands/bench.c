@@ -1,4 +1,4 @@
-/* cmd_bench - the verb `bench`: how fast this machine multiplies, trains and samples. */
+/* bench - the command `bench`: how fast this machine multiplies, trains and samples. */
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>

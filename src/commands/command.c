@@ -58,7 +58,7 @@ static void frame(sl_str *s, const sl_commands_run *run, const sl_str *members, 
     sl_io_json_close(s, '}');
 }
 
-/* Where what is printed goes: NULL for the listener. A folder is the verb's own business. */
+/* Where what is printed goes: NULL for the listener. A folder is the command's own business. */
 static const char *output_path(const sl_commands_run *run) {
     const sl_option *o = sl_option_find(run->table, "out");
     return o && o->path == SL_PATH_FILE_OUTPUT ? *sl_option_texts(run->options, o) : NULL;

@@ -1,10 +1,10 @@
-/* commands - one verb of the program per file: its options, what it runs, what it prints.
+/* commands - one command of the program per file: its options, what it runs, what it prints.
  *
- * A verb <name>.c has a struct of options, a table that describes them (base/option.c) and a
+ * A command <name>.c has a struct of options, a table that describes them (base/option.c) and a
  * function that does the work. From the table come parsing, ranges, defaults, --help, completion,
  * man pages and the configuration that every result records. command.c reads options, frames the
  * result and passes output on; event.c calls the caller's callback; options.c turns JSON into
- * fields and back; files.c refuses outputs that are inputs. Files of a verb begin with its name
+ * fields and back; files.c refuses outputs that are inputs. Files of a command begin with its name
  * (pairs_export.c); what it prints is rendered by src/report.
  *
  * This header has what src/api builds on: events, options of a typed call, sets from the cache,
@@ -159,7 +159,7 @@ void sl_commands_guess_offer(sl_commands_guess *g, const char *candidate);
 const char *sl_commands_guess_text(const sl_commands_guess *g, const char *dashes,
                                     char buffer[96]);
 
-/* What a verb does: appends members of the result object to `result`, says in *ok whether the
+/* What a command does: appends members of the result object to `result`, says in *ok whether the
  * answer is a good one, and prints. Under --json the result object is printed behind it, unless
  * `printed`. */
 typedef sl_status (*sl_commands_work)(sl_commands_run *run, sl_str *result, bool *ok);
@@ -195,7 +195,7 @@ struct sl_commands_run {
     sl_str output;      // not handed on yet
     sl_file *file;      // where output goes; NULL: to the callback
     bool model_is_default; // the caller has named none
-    bool printed;     // the verb has printed JSON itself
+    bool printed;     // the command has printed JSON itself
     bool stopped;     // cancelled; the result so far is still reported
     bool costly;      // output goes to the callback if its file cannot be written
     sl_status late;   // a failure beside the result: see sl_commands_fail_late

@@ -1,4 +1,4 @@
-/* Inside src/commands only: options that several verbs have, output, and the parts of each verb. */
+/* Inside src/commands only: options that several commands share, output, and the parts of commands. */
 #ifndef SL_COMMANDS_IMPL_H
 #define SL_COMMANDS_IMPL_H
 

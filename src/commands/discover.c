@@ -1,4 +1,4 @@
-/* cmd_discover - the verb `discover`: its options, and the way from a file to what is printed. */
+/* discover - the command `discover`: its options, and the way from a file to what is printed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

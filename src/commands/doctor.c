@@ -1,4 +1,4 @@
-/* cmd_doctor - the verb `doctor`: loads and tries every part that the program uses, and says what
+/* doctor - the command `doctor`: loads and tries every part that the program uses, and says what
  * is in use. It is what a report of a fault should quote. */
 #include <dirent.h>
 #include <math.h>
@@ -185,7 +185,7 @@ static void check_cache(check *c) {
     sl_str_clear(&folder);
 }
 
-/* ---------------------------------------------------------------- the verb ------------------ */
+/* ---------------------------------------------------------------- the command --------------- */
 
 static const struct {
     const char *part;

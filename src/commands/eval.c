@@ -1,4 +1,4 @@
-/* cmd_eval - the verb `eval`: its options, where judgements are kept meanwhile, and what is left
+/* eval - the command `eval`: its options, where judgements are kept meanwhile, and what is left
  * after a stop. The judging is eval/'s. */
 #include <math.h>
 #include <stdio.h>

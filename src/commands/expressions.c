@@ -1,4 +1,4 @@
-/* cmd_expressions - the verb `expressions`: its options, and which of five jobs they ask for. */
+/* expressions - the command `expressions`: its options, and which of five jobs they ask for. */
 #include <math.h>
 #include <string.h>
 

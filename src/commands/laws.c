@@ -1,4 +1,4 @@
-/* cmd_laws - the verb `laws`: scaling laws out of a table of runs. The fitting is laws/'s. */
+/* laws - the command `laws`: scaling laws out of a table of runs. The fitting is laws/'s. */
 #include <math.h>
 #include <string.h>
 

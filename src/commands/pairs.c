@@ -1,4 +1,4 @@
-/* cmd_pairs - the verb `pairs`: its options, and which of four jobs they ask for: a range of pairs,
+/* pairs - the command `pairs`: its options, and which of four jobs they ask for: a range of pairs,
  * statistics, hashes, or a check of a file. */
 #include <math.h>
 #include <string.h>

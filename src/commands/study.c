@@ -1,4 +1,4 @@
-/* cmd_study - the verb `study`: its options, which study is meant, and which part of the work. */
+/* study - the command `study`: its options, which study is meant, and which part of the work. */
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>

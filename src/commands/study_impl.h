@@ -1,4 +1,4 @@
-/* Inside src/commands only: the parts of the verb `study`. */
+/* Inside src/commands only: the parts of the command `study`. */
 #ifndef SL_COMMANDS_STUDY_IMPL_H
 #define SL_COMMANDS_STUDY_IMPL_H
 
@@ -21,7 +21,7 @@ typedef struct sl_commands__study_options {
     sl_study_slurm_options slurm;
 } sl_commands__study_options;
 
-/* A study that the verb works on. */
+/* A study that the command works on. */
 typedef struct sl_commands__study_context {
     sl_commands_run *run;
     const sl_commands__study_options *options; // of the run
@@ -36,7 +36,7 @@ typedef struct sl_commands__study_context {
 } sl_commands__study_context;
 
 /* An sl_study_check by the tables of train and eval. */
-sl_status sl_commands__study_check(const char *verb, const char *options_json, bool whole,
+sl_status sl_commands__study_check(const char *command, const char *options_json, bool whole,
                               void *payload);
 
 /* *out := the options of a run as train reads them, with this many threads; 0: one per core. Clear

@@ -30,10 +30,10 @@ static sl_status check_train(sl_commands_run *run) {
     return st;
 }
 
-sl_status sl_commands__study_check(const char *verb, const char *options_json, bool whole,
+sl_status sl_commands__study_check(const char *command, const char *options_json, bool whole,
                                    void *payload) {
     (void)payload;
-    const bool train = strcmp(verb, "train") == 0;
+    const bool train = strcmp(command, "train") == 0;
     sl_commands_run run = { .command = train ? &sl_commands__train : &sl_commands__eval };
     sl_json *given = NULL;
     sl_status st;

@@ -1,4 +1,4 @@
-/* study_slurm - the engine `slurm` of the verb `study`: options to workers of an array job. */
+/* study_slurm - the engine `slurm` of the command `study`: options to workers of an array job. */
 #include <string.h>
 
 #include "commands/study_impl.h"

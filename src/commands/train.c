@@ -1,4 +1,4 @@
-/* cmd_train - the verb `train`: its options, what a run costs before it begins, what it tells. */
+/* train - the command `train`: its options, what a run costs before it begins, what it tells. */
 #include <math.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 /* Options that the study sets itself, and the members of a plan that replace them. */
 typedef struct reserved {
-    const char *verb, *option, *instead;
+    const char *command, *option, *instead;
 } reserved;
 
 static const reserved table[] = {
@@ -34,9 +34,9 @@ static const reserved table[] = {
     { NULL, "threads", "it is an option of the study's command" },
 };
 
-static const char *instead_of(const char *verb, const char *option) {
+static const char *instead_of(const char *command, const char *option) {
     for (int i = 0; i < SL_LEN(table); i++)
-        if ((!table[i].verb || strcmp(table[i].verb, verb) == 0) &&
+        if ((!table[i].command || strcmp(table[i].command, command) == 0) &&
             strcmp(table[i].option, option) == 0)
             return table[i].instead;
     return NULL;
@@ -49,18 +49,18 @@ static bool among(const char *name, const char *const *names, int n) {
 }
 
 /* Checks the option by itself with the caller's check. */
-static sl_status check_one(const sl_study__reader *r, const sl_study__place *p, const char *verb,
+static sl_status check_one(const sl_study__reader *r, const sl_study__place *p, const char *command,
                            sl_json_member m) {
-    const char *instead = instead_of(verb, m.name);
+    const char *instead = instead_of(command, m.name);
     if (instead)
-        return sl_study__fail(r, p, "a plan does not set this option of %s: %s", verb, instead);
+        return sl_study__fail(r, p, "a plan does not set this option of %s: %s", command, instead);
     if (!r->check) return SL_OK;
     sl_str one = { 0 };
     sl_io_json_open(&one, NULL, '{');
     sl_io_json_add_tree(&one, m.name, m.value);
     sl_io_json_close(&one, '}');
     sl_status st = sl_str_status(&one);
-    if (st == SL_OK) st = r->check(verb, one.text, false, r->payload);
+    if (st == SL_OK) st = r->check(command, one.text, false, r->payload);
     if (st == SL_EINVAL) {
         char line[SL_FAIL_LINE];
         sl_snprintf(line, sizeof line, "%s", sl_last_error());
@@ -71,13 +71,13 @@ static sl_status check_one(const sl_study__reader *r, const sl_study__place *p, 
 }
 
 sl_status sl_study__options_check(const sl_study__reader *r, const sl_study__place *p,
-                                  const sl_json *options, const char *verb, const char *const *but,
-                                  int n_but) {
+                                  const sl_json *options, const char *command,
+                                  const char *const *but, int n_but) {
     if (!options) return SL_OK;
     SL_TRY(sl_study__kind(r, p, options, SL_JSON_OBJECT));
     for (sl_json_member m = sl_io_json_first(options); m.name; m = sl_io_json_next(options, m))
         if (!among(m.name, but, n_but))
-            SL_TRY(check_one(r, &(sl_study__place){ p, m.name, 0 }, verb, m));
+            SL_TRY(check_one(r, &(sl_study__place){ p, m.name, 0 }, command, m));
     return SL_OK;
 }
 

@@ -95,7 +95,7 @@ typedef struct sl_study_plan {
  * are checked by `check` (NULL: not at all), whose message is prefixed by the path: each option as
  * an object of its own (name, type, range), then, with `whole`, all options of a size together (are
  * they consistent?). */
-typedef sl_status (*sl_study_check)(const char *verb, const char *options_json, bool whole,
+typedef sl_status (*sl_study_check)(const char *command, const char *options_json, bool whole,
                                     void *payload);
 SL_NODISCARD sl_status sl_study_plan_read(sl_study_plan **out, sl_arena *a, const char *path,
                                           sl_study_check check, void *payload);

@@ -68,7 +68,7 @@ SL_NODISCARD sl_status sl_study__number_read(double *out, const sl_study__reader
 
 /* Checks every option of the object at p by itself; `but` are members that are no options. */
 SL_NODISCARD sl_status sl_study__options_check(const sl_study__reader *r, const sl_study__place *p,
-                                               const sl_json *options, const char *verb,
+                                               const sl_json *options, const char *command,
                                                const char *const *but, int n_but);
 /* *out := the members of `common` that are not in `own`, then those of `own`, without `but`. Either
  * may be NULL. */

@@ -139,7 +139,7 @@ static void sets_and_data_leave_it(void **state) {
     LEAVES_ALL(t, symlaw_set_close(set));
 }
 
-/* ---------------------------------------------------------------- models, discovery, verbs -- */
+/* ---------------------------------------------------------------- models, discovery, commands */
 
 static const char *model_path(sl_fixture *t) {
     static char path[256];

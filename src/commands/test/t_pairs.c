@@ -1,4 +1,4 @@
-/* The verb `pairs`: options, formats, ranges, figures. Files of others: t_pairs_from.c. */
+/* The command `pairs`: options, formats, ranges, figures. Files of others: t_pairs_from.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

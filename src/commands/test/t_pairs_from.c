@@ -1,4 +1,4 @@
-/* The verb `pairs` on files that others made. */
+/* The command `pairs` on files that others made. */
 #include <stdlib.h>
 #include <string.h>
 

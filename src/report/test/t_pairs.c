@@ -1,4 +1,4 @@
-/* Pairs as text: plots of characters, statistics. What the verb prints: api/test/t_pairs.c. */
+/* Pairs as text: plots of characters, statistics. What the command prints: api/test/t_pairs.c. */
 #include <math.h>
 #include <string.h>
 

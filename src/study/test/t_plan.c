@@ -15,13 +15,13 @@ static void write_text(const char *path, const char *text) {
 }
 
 /* Knows these options, all numbers but two. */
-static sl_status check(const char *verb, const char *options, bool whole, void *payload) {
+static sl_status check(const char *command, const char *options, bool whole, void *payload) {
     static const char *const train[] = { "width", "layers", "size",  "heads",        "withheld",
                                          "batch", "lr",     "ratio", "weights-seed", "dropout" };
     static const char *const eval[] = {
         "limit", "seeds", "formulas", "source", "search", "effort"
     };
-    const bool is_train = strcmp(verb, "train") == 0;
+    const bool is_train = strcmp(command, "train") == 0;
     sl_json *j = NULL;
     sl_status st = sl_io_json_parse(&j, options, strlen(options));
     if (payload) (*(int *)payload)++;
@@ -29,7 +29,7 @@ static sl_status check(const char *verb, const char *options, bool whole, void *
         bool known = false;
         for (int i = 0; i < (is_train ? SL_LEN(train) : SL_LEN(eval)); i++)
             known |= strcmp(m.name, (is_train ? train : eval)[i]) == 0;
-        if (!known) st = sl_fail(SL_EINVAL, "no option of %s has this name", verb);
+        if (!known) st = sl_fail(SL_EINVAL, "no option of %s has this name", command);
         if (strcmp(m.name, "source") == 0 && strcmp(sl_io_json_text(m.value), "blind") != 0)
             st = sl_fail(SL_EINVAL, "must be blind");
     }
