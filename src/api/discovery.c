@@ -88,11 +88,11 @@ static sl_status find(symlaw_discovery *f, const symlaw_model *model, const sl_d
     const sl_commands_run run = { .options = &o, .common = &o.common, .listener = *listener };
     SL_TRY(sl_commands_options_read(&o, NULL, sl_commands_table(&the_call), given));
     SL_TRY(read_units(f, o.look.units, p->target));
-    const sl_commands_request asked = { .model = model ? model->infer : NULL,
-                                        .names = &f->names,
-                                        .sigma = o.sigma,
-                                        .units = f->units_known };
-    return sl_commands_discover_rows(&f->discovery, &asked, p, &run, &o.look);
+    const sl_commands_request request = { .model = model ? model->infer : NULL,
+                                          .names = &f->names,
+                                          .sigma = o.sigma,
+                                          .units = f->units_known };
+    return sl_commands_discover_rows(&f->discovery, &request, p, &run, &o.look);
 }
 
 static sl_status discover(symlaw_discovery **out, const symlaw_model *model, const sl_dataset *p,

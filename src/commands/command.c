@@ -127,11 +127,11 @@ sl_status sl_commands_run_named(const char *name, const char *options_json,
                        "%s runs as one process, not as %d; start it without mpirun or srun", name,
                        sl_par_ranks());
     char *result = NULL;
-    sl_commands_listener asked = *listener, told = *listener;
-    if (sl_par_rank() > 0) told.fn = NULL;
+    sl_commands_listener polled = *listener, reported = *listener;
+    if (sl_par_rank() > 0) reported.fn = NULL;
     sl_par_watch watch;
-    sl_par_watch_begin(&watch, sl_commands_asks_to_stop, &asked);
-    sl_status st = sl_par_agree(run_command(&result, c, options_json, &told, NULL));
+    sl_par_watch_begin(&watch, sl_commands_cancel_requested, &polled);
+    sl_status st = sl_par_agree(run_command(&result, c, options_json, &reported, NULL));
     sl_par_watch_end(&watch);
     if (st == SL_OK && result_json)
         *result_json = result;

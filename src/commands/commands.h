@@ -55,7 +55,7 @@ SL_NODISCARD sl_status sl_commands_send_event(const sl_commands_listener *l,
 SL_PRINTF(2, 3) void sl_commands_note(const sl_commands_listener *l, const char *format, ...);
 
 /* An sl_par_stop_fn whose payload is a listener: true if its callback cancels. */
-bool sl_commands_asks_to_stop(void *listener);
+bool sl_commands_cancel_requested(void *listener);
 
 /* ---------------------------------------------------------------- sets of expressions ------- */
 
@@ -219,7 +219,7 @@ typedef struct sl_commands_request {
 
 /* sl_discover_run with threads and progress. */
 SL_NODISCARD sl_status sl_commands_discover_rows(sl_discovery **out,
-                                                 const sl_commands_request *asked,
+                                                 const sl_commands_request *request,
                                                  const sl_dataset *p, const sl_commands_run *run,
                                                  const sl_commands_look *look);
 /* *out := the options of discovery; those of the formulas are --ops, --max-size, --max-memory. */

@@ -224,7 +224,7 @@ sl_status sl_commands__universe_options(sl_universe_options *out, const sl_comma
 }
 
 /* Sets a field to what --size says it is, unless the caller has given something else. */
-static sl_status size_says(sl_commands_run *run, const char *named, int64_t *to, int64_t n) {
+static sl_status apply_size(sl_commands_run *run, const char *named, int64_t *to, int64_t n) {
     bool *given = sl_commands__by_caller(run, to);
     if (*given && *to != n)
         return sl_fail(SL_EINVAL, "--size %s has --%s %lld, not %lld; give one of them", named,
@@ -240,8 +240,8 @@ sl_status sl_commands__model_options(sl_model_options *out, sl_commands_run *run
         char name[SL_OPTION_TEXT_MAX];
         sl_model_options named = sl_model_defaults();
         SL_TRY(sl_model_size_find(&named, sl_option_choice(name, &named_size[0], shape->size)));
-        SL_TRY(size_says(run, name, &shape->model.width, named.width));
-        SL_TRY(size_says(run, name, &shape->model.layers, named.layers));
+        SL_TRY(apply_size(run, name, &shape->model.width, named.width));
+        SL_TRY(apply_size(run, name, &shape->model.layers, named.layers));
     }
     *out = shape->model;
     out->columns = variables + 1; // and the target

@@ -325,7 +325,7 @@ static sl_status print(sl_commands_run *run, const sl_report_discovery *f, sl_co
 }
 
 /* A cancellation now does not drop the result, since the work is done. */
-static void ask_once_more(sl_commands_run *run) {
+static void poll_once(sl_commands_run *run) {
     static const char what[] = "printing";
     if (sl_commands_send_event(&run->listener, SYMLAW_EVENT_PROGRESS, what, strlen(what), 1, 1) !=
         SL_OK)
@@ -363,15 +363,15 @@ static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *
     f->constant = sl_data_constant(&f->table->data);
     SL_TRY(take_names(f, &run->arena, f->table));
     if (o->derivative) SL_TRY(find_input(&f->derivative, o->derivative, &f->table->data));
-    const sl_commands_request asked = { .model = m->model,
-                                        .open = m->model ? NULL : open_late,
-                                        .payload = m,
-                                        .names = &f->names,
-                                        .sigma = sigma,
-                                        .units = f->units };
-    SL_TRY(sl_commands_discover_rows(found, &asked, f->data, run, &o->look));
+    const sl_commands_request request = { .model = m->model,
+                                          .open = m->model ? NULL : open_late,
+                                          .payload = m,
+                                          .names = &f->names,
+                                          .sigma = sigma,
+                                          .units = f->units };
+    SL_TRY(sl_commands_discover_rows(found, &request, f->data, run, &o->look));
     f->discovery = *found;
-    f->model = f->discovery->model_asked ? m->model : NULL;
+    f->model = f->discovery->model_used ? m->model : NULL;
     f->model_note = m->note;
     run->stopped = f->discovery->cut == SL_CUT_CANCEL;
     return SL_OK;
@@ -402,7 +402,7 @@ static sl_status find(sl_commands_run *run, source *m, int search, beside *files
     if (found) f.top = f.all ? found->count : SL_MIN(f.top, found->ranked); // those that have R2
     *ok = f.discovery && f.discovery->ranked > 0;
     write_beside(run, files, &f);
-    ask_once_more(run);
+    poll_once(run);
     SL_GO(sl_report_discovery_json(result, &f));
     st = print(run, &f, how);
 done:

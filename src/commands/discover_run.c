@@ -60,22 +60,22 @@ static void on_front(const sl_candidate *front, int n, void *payload) {
     sl_str_clear(&text);
 }
 
-sl_status sl_commands_discover_rows(sl_discovery **out, const sl_commands_request *asked,
+sl_status sl_commands_discover_rows(sl_discovery **out, const sl_commands_request *request,
                                     const sl_dataset *p, const sl_commands_run *run,
                                     const sl_commands_look *look) {
     sl_discover_options o;
     SL_TRY(sl_commands_discover_options(&o, look, run->common->seed));
-    o.exhaustive.sigma = asked->sigma;
-    o.exhaustive.units = asked->units;
-    o.open_model = asked->open;
-    o.open_payload = asked->payload;
+    o.exhaustive.sigma = request->sigma;
+    o.exhaustive.units = request->units;
+    o.open_model = request->open;
+    o.open_payload = request->payload;
     o.deadline = sl_deadline(run->listener.start, look->timeout);
-    reporting to = { run->listener, asked->names, SL_OK };
+    reporting to = { run->listener, request->names, SL_OK };
     if (run->listener.fn) o.on_front = on_front;
     o.front_payload = &to;
     sl_pool *pool = NULL;
     SL_TRY(sl_par_pool_new(&pool, (int)run->common->threads));
-    sl_status st = sl_discover_run(out, asked->model, pool, p, &o, on_progress, &to);
+    sl_status st = sl_discover_run(out, request->model, pool, p, &o, on_progress, &to);
     sl_par_pool_free(pool);
     if (st != SL_OK || to.st == SL_OK) return st;
     sl_discover_free(*out);

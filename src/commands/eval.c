@@ -217,8 +217,8 @@ static sl_status write_predictions(sl_commands_run *run, place *p, const sl_repo
 }
 
 /* What stands in the result and is printed. */
-static sl_status tell_outcome(sl_commands_run *run, place *p, const sl_report_evaluation *r,
-                              sl_str *result) {
+static sl_status report_outcome(sl_commands_run *run, place *p, const sl_report_evaluation *r,
+                                sl_str *result) {
     const options *o = run->options;
     if (p->predictions) SL_TRY(write_predictions(run, p, r));
     sl_report_evaluation_json(result, r);
@@ -272,7 +272,7 @@ static sl_status evaluate(sl_commands_run *run, place *p, const sl_infer *model,
                      sl_commands__eval_exhaustive(of) ? NULL : model, pool, &problems->source, &o,
                      on_judgement, &w);
     if (st == SL_ECANCEL) st = fail_stopped(&w, p);
-    if (st == SL_OK) st = tell_outcome(run, p, &r, result);
+    if (st == SL_OK) st = report_outcome(run, p, &r, result);
 done:
     sl_arena_clear(&arena);
     sl_str_clear(&identity);

@@ -92,7 +92,7 @@ static sl_status open_set(sl_commands__problems *out, sl_commands_run *run, cons
 
 /* Does the configuration say anything of data? That of a model which was not trained here does not.
  */
-static bool says_of_data(const sl_json *config) {
+static bool has_data_options(const sl_json *config) {
     if (sl_io_json_kind_of(config) != SL_JSON_OBJECT) return false;
     const sl_option_table *t = sl_commands_table(&data);
     for (const sl_option *o = t->row; o < t->row + t->n; o++) {
@@ -110,7 +110,7 @@ static sl_status open_pairs(sl_commands__problems *out, sl_commands_run *run,
     data_options o = { .set = { .depth = 0 } };
     sl_status st;
     SL_GO(sl_io_json_parse(&config, model->config, strlen(model->config)));
-    if (!says_of_data(config))
+    if (!has_data_options(config))
         SL_GO(sl_fail(SL_EINVAL,
                       split == SL_SPLIT_TRAIN
                           ? "%.300s does not say what it was trained on, so there is nothing to "

@@ -16,7 +16,7 @@ static int call_back(const sl_commands_listener *l, const symlaw_event *e) {
 }
 
 /* What polls every rank's caller, between the events that only rank 0's has. */
-bool sl_commands_asks_to_stop(void *listener) {
+bool sl_commands_cancel_requested(void *listener) {
     const sl_commands_listener *l = listener;
     const symlaw_event e = {
         .size = sizeof e, .kind = SYMLAW_EVENT_POLL, .text = "", .seconds = sl_clock() - l->start

@@ -10,7 +10,7 @@
 enum { PIECE_BYTES = 1 << 16 };
 
 /* After a cancellation the callback's return value is ignored. */
-static sl_status hand_on(sl_commands_run *run) {
+static sl_status pass_on(sl_commands_run *run) {
     SL_TRY(sl_str_status(&run->output));
     size_t n = run->output.len;
     if (n == 0) return SL_OK;
@@ -27,7 +27,7 @@ static sl_status hand_on(sl_commands_run *run) {
 sl_status sl_commands__output(sl_commands_run *run) {
     if (run->costly && run->file) return sl_str_status(&run->output);
     // a failed text stops growing, so it must not wait for its size
-    return run->output.failed || run->output.len >= PIECE_BYTES ? hand_on(run) : SL_OK;
+    return run->output.failed || run->output.len >= PIECE_BYTES ? pass_on(run) : SL_OK;
 }
 
 sl_status sl_commands__output_begin(sl_commands_run *run, const char *path) {
@@ -36,7 +36,7 @@ sl_status sl_commands__output_begin(sl_commands_run *run, const char *path) {
 }
 
 /* All of it at once to the file, or to the callback with the status of the file. */
-static sl_status save_or_tell(sl_commands_run *run) {
+static sl_status write_or_send(sl_commands_run *run) {
     const sl_str *s = &run->output;
     SL_TRY(sl_str_status(s));
     sl_status st = s->len ? sl_file_write(run->file, s->text, s->len) : SL_OK;
@@ -51,8 +51,8 @@ static sl_status save_or_tell(sl_commands_run *run) {
 }
 
 sl_status sl_commands__output_end(sl_commands_run *run) {
-    if (run->costly && run->file) return save_or_tell(run);
-    SL_TRY(hand_on(run));
+    if (run->costly && run->file) return write_or_send(run);
+    SL_TRY(pass_on(run));
     return run->file ? sl_file_commit(&run->file) : SL_OK;
 }
 

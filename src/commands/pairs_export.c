@@ -153,7 +153,7 @@ static sl_status make_part(int64_t begin, int64_t end, int number, void *payload
     return st;
 }
 
-static sl_status hand_on(sl_commands_run *run, const block *b, int64_t n) {
+static sl_status pass_on(sl_commands_run *run, const block *b, int64_t n) {
     for (int64_t i = 0; i * b->grain < n; i++) {
         sl_str_add_bytes(&run->output, b->part[i].text, b->part[i].len);
         SL_TRY(sl_commands__output(run));
@@ -171,7 +171,7 @@ static sl_status make_blocks(sl_commands_run *run, sl_pool *pool, block *b) {
         SL_TRY(sl_commands_send_event(&run->listener, SYMLAW_EVENT_PROGRESS, "writing", 7,
                                       run->done, run->total));
         SL_TRY(sl_par_for(pool, n, b->grain, make_part, b));
-        SL_TRY(hand_on(run, b, n));
+        SL_TRY(pass_on(run, b, n));
     }
     return SL_OK;
 }

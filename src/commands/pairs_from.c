@@ -30,7 +30,8 @@ typedef struct checker {
 /* ---------------------------------------------------------------- telling ------------------- */
 
 /* Reports a problem of this line: the n-th of its kind. */
-static sl_status tell(checker *c, sl_str *list, int64_t n, const char *label, const char *reason) {
+static sl_status report_problem(checker *c, sl_str *list, int64_t n, const char *label,
+                                const char *reason) {
     if (n > c->shown) return SL_OK;
     const int64_t line = sl_io_lines_number(c->lines);
     sl_io_json_open(list, NULL, '{');
@@ -44,7 +45,7 @@ static sl_status tell(checker *c, sl_str *list, int64_t n, const char *label, co
 }
 
 static sl_status tell_bad(checker *c, const char *reason) {
-    return tell(c, &c->problems, ++c->bad, "", reason);
+    return report_problem(c, &c->problems, ++c->bad, "", reason);
 }
 
 SL_PRINTF(2, 3) static sl_status tell_note(checker *c, const char *format, ...) {
@@ -53,7 +54,7 @@ SL_PRINTF(2, 3) static sl_status tell_note(checker *c, const char *format, ...) 
     va_start(args, format);
     sl_vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return tell(c, &c->notes, ++c->noted, "note: ", text);
+    return report_problem(c, &c->notes, ++c->noted, "note: ", text);
 }
 
 /* ---------------------------------------------------------------- one line ------------------ */

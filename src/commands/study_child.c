@@ -71,21 +71,21 @@ static int64_t parent_of(int64_t pid) {
 }
 
 /* How many processes of a launcher were asked. */
-static int ask_below(int64_t launcher, int signal) {
-    int asked = 0;
+static int signal_children(int64_t launcher, int signal) {
+    int sent = 0;
     DIR *d = opendir("/proc");
     for (struct dirent *e; d && (e = readdir(d));) {
         const int64_t pid = sl_isdigit(e->d_name[0]) ? sl_strtoll(e->d_name, NULL) : 0;
-        if (pid > 0 && parent_of(pid) == launcher) asked += kill((pid_t)pid, signal) == 0;
+        if (pid > 0 && parent_of(pid) == launcher) sent += kill((pid_t)pid, signal) == 0;
     }
     if (d) closedir(d);
-    return asked;
+    return sent;
 }
 
-void sl_commands__child_ask(sl_commands__child *c, int signal) {
-    if (c->ended || c->asked) return;
-    c->asked = true;
-    if (c->launcher && ask_below(c->pid, signal) > 0) return;
+void sl_commands__child_stop(sl_commands__child *c, int signal) {
+    if (c->ended || c->stopping) return;
+    c->stopping = true;
+    if (c->launcher && signal_children(c->pid, signal) > 0) return;
     kill((pid_t)c->pid, signal);
 }
 
@@ -126,7 +126,7 @@ void sl_commands__child_clear(sl_commands__child *c) {
     static const struct timespec moment = { 0, 20 * 1000 * 1000 };
     const double end = sl_clock() + 30;
     int status = 0;
-    sl_commands__child_ask(c, SIGTERM);
+    sl_commands__child_stop(c, SIGTERM);
     for (sl_commands__child_look(c); !c->ended && sl_clock() < end; sl_commands__child_look(c))
         nanosleep(&moment, NULL);
     if (!c->ended) {
@@ -152,7 +152,7 @@ static int living(sl_commands__child *c, int n) {
 }
 
 /* Its last line, without the name of the program. */
-static void last_words(char out[600], const sl_commands__child *c) {
+static void last_line_of(char out[600], const sl_commands__child *c) {
     const char *text = sl_str_text(&c->text), *at = text;
     for (const char *p = text; *p; p++)
         if (*p == '\n' && p[1]) at = p + 1;
@@ -171,7 +171,7 @@ static sl_status judge(bool *out_of_time, const sl_commands__child *c, int n, bo
         if (code == SL_COMMANDS__OUT_OF_TIME) *out_of_time = true;
         if (code == 0 || code == 1 || code == SL_COMMANDS__OUT_OF_TIME) continue;
         if (stopping && (code == STOPPED_INT || code == STOPPED_TERM)) continue;
-        last_words(words, &c[i]);
+        last_line_of(words, &c[i]);
         if (code > KILLED && !words[0])
             sl_snprintf(words, sizeof words, "it was ended by signal %d", code - KILLED);
         return sl_fail(SL_EIO, "a worker has failed: %s", words[0] ? words : "it said nothing");
@@ -181,7 +181,7 @@ static sl_status judge(bool *out_of_time, const sl_commands__child *c, int n, bo
 }
 
 /* What a worker that failed has left undone, the others may have done: then it is only noted. */
-static sl_status forgive(const sl_commands__study_context *s, sl_status st) {
+static sl_status note_if_done(const sl_commands__study_context *s, sl_status st) {
     char line[SL_FAIL_LINE];
     sl_arena arena = { 0 };
     sl_study study;
@@ -219,7 +219,7 @@ sl_status sl_commands__children_wait(bool *out_of_time, sl_commands__child *c, i
     bool stopping = false;
     double next = 0;
     while (living(c, n) > 0) {
-        bool stop = sl_par_stopping() || sl_commands_asks_to_stop(&s->run->listener);
+        bool stop = sl_par_stopping() || sl_commands_cancel_requested(&s->run->listener);
         const double now = sl_clock();
         if (!stop && !stopping && now >= next) {
             st = show(s);
@@ -229,10 +229,10 @@ sl_status sl_commands__children_wait(bool *out_of_time, sl_commands__child *c, i
         }
         if (stop && !stopping) {
             stopping = true;
-            for (int i = 0; i < n; i++) sl_commands__child_ask(&c[i], SIGTERM);
+            for (int i = 0; i < n; i++) sl_commands__child_stop(&c[i], SIGTERM);
         }
         nanosleep(&moment, NULL);
     }
     if (st != SL_OK && st != SL_ECANCEL) return st; // the caller asks them to stop
-    return forgive(s, judge(out_of_time, c, n, stopping));
+    return note_if_done(s, judge(out_of_time, c, n, stopping));
 }

@@ -81,7 +81,7 @@ static sl_status run_processes(bool *out_of_time, const words *w, int n, bool la
         children[started].launcher = launcher;
     }
     if (st == SL_OK) st = sl_commands__children_wait(out_of_time, children, started, s);
-    for (int i = 0; i < started; i++) sl_commands__child_ask(&children[i], SIGTERM); // all at once
+    for (int i = 0; i < started; i++) sl_commands__child_stop(&children[i], SIGTERM); // all at once
     for (int i = 0; i < started; i++) sl_commands__child_clear(&children[i]);
     sl_free(children);
     return st;

@@ -96,7 +96,7 @@ typedef struct sl_commands__child {
     int errors;   // a pipe; -1
     sl_str text;
     bool launcher; // mpirun: its own processes work
-    bool asked;   // to stop
+    bool stopping; // it was sent a signal
     bool ended;
     int code;     // exit code; 128 + n after signal n; 255 where it cannot be known
 } sl_commands__child;
@@ -104,7 +104,7 @@ typedef struct sl_commands__child {
 SL_NODISCARD sl_status sl_commands__child_start(sl_commands__child *c, const char *const *argv);
 /* Asks it to stop, once: a second signal would end it without saving. Of a launcher, those that it
  * has started are asked: it would kill them a second later. */
-void sl_commands__child_ask(sl_commands__child *c, int signal);
+void sl_commands__child_stop(sl_commands__child *c, int signal);
 void sl_commands__child_look(sl_commands__child *c); // without waiting: reads, and notices its end
 /* One that has not ended is asked to stop, and killed if it does not within half a minute. */
 void sl_commands__child_clear(sl_commands__child *c);

@@ -117,14 +117,14 @@ static int on_event(const symlaw_event *e, void *payload) {
         return show(j, brief);
     }
     if (e->kind == SYMLAW_EVENT_POLL)
-        return beat(j, 0, 0, "") || sl_commands_asks_to_stop((void *)outer(j));
+        return beat(j, 0, 0, "") || sl_commands_cancel_requested((void *)outer(j));
     return 0;
 }
 
 /* An sl_par_stop_fn: the same between events. */
-static bool asked(void *payload) {
+static bool is_cancelled(void *payload) {
     job *j = payload;
-    return beat(j, 0, 0, "") || sl_commands_asks_to_stop((void *)outer(j));
+    return beat(j, 0, 0, "") || sl_commands_cancel_requested((void *)outer(j));
 }
 
 static sl_status guard(void *payload) {
@@ -243,7 +243,7 @@ static sl_status train(job *j, const sl_study_run *run, const char *dir) {
     sl_commands_inner inner = { .guard = guard, .payload = j };
     sl_par_watch watch;
     SL_GO(sl_par_agree(train_options(&options, j, run, dir)));
-    sl_par_watch_begin(&watch, asked, j);
+    sl_par_watch_begin(&watch, is_cancelled, j);
     st = sl_par_agree(
         sl_commands__run_inner(&result, &sl_commands__train, options.text, &j->listener, &inner));
     sl_par_watch_end(&watch);
@@ -406,7 +406,7 @@ static sl_status report(const sl_study_runner *runner, const sl_study *study, co
         if (*text) sl_snprintf(r->tally.text, sizeof r->tally.text, "%s", text);
         return sl_commands__study_progress(s, &r->tally);
     }
-    if (sl_par_stopping() || sl_commands_asks_to_stop((void *)&s->run->listener))
+    if (sl_par_stopping() || sl_commands_cancel_requested((void *)&s->run->listener))
         return sl_fail(SL_ECANCEL, "stopped on request");
     return SL_OK;
 }

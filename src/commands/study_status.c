@@ -13,7 +13,7 @@ typedef struct rates {
     int evals;
 } rates;
 
-static bool is_asked(const sl_study *study, const sl_study_run *run, int set) {
+static bool is_evaluated_on(const sl_study *study, const sl_study_run *run, int set) {
     return run->scale && study->plan->size[run->size].eval[set];
 }
 
@@ -95,8 +95,8 @@ static sl_status add_run(sl_report_tally *t, const sl_study *study, const sl_stu
     t->flops += flops;
     t->flops_done += flops * part_of(run, &h);
     for (int k = 0; k < SL_STUDY_SET_COUNT; k++) {
-        t->evaluations += is_asked(study, run, k);
-        t->evaluated += is_asked(study, run, k) && run->eval[k].there;
+        t->evaluations += is_evaluated_on(study, run, k);
+        t->evaluated += is_evaluated_on(study, run, k) && run->eval[k].there;
     }
     if (!active) return SL_OK;
     t->active++;

@@ -208,7 +208,7 @@ typedef struct sl_discovery {
     sl_candidate *candidate;  // the best first; those without R2 behind, in the order they came
     int64_t ranked;           // that have an R2
     bool within_noise;        // the first one leaves no more than the noise, as far as is known
-    bool model_asked;
+    bool model_used;
     int model_inputs;         // columns that the model was shown
     int model_input[SL_DATA_MAX_INPUTS]; // which, from 0
     sl_discover_searched search;

@@ -218,7 +218,7 @@ static sl_status ask_model(sl_discovery *d, sl_discover__pool *p, const sl_infer
                                  SL_TOKEN_VARIABLES)));
     if (p->control.deadline > 0 && sl_discover__budget_of(p->o).refined > 0)
         p->control.half = (sl_clock() + p->control.deadline) / 2;
-    d->model_asked = true;
+    d->model_used = true;
     d->model_inputs = p->rows.shown;
     for (int i = 0; i < p->rows.shown; i++) d->model_input[i] = p->rows.column[i];
     return p->o->proposer ? propose_all(p, samples) : sample_all(p, model, samples);
@@ -296,7 +296,7 @@ static sl_status propose(sl_discovery *d, sl_discover__pool *p, const sl_infer *
     sl_discover__report_front(p, NULL, 0);
     SL_TRY(sl_discover__refine(p));
     sl_discover__report_front(p, NULL, 0);
-    if (search && d->model_asked && !sl_discover__stop(&p->control, true))
+    if (search && d->model_used && !sl_discover__stop(&p->control, true))
         SL_TRY(sl_discover__search(p, &d->search, p->control.deadline, true));
     SL_TRY(sl_discover__exclude(p));
     d->within_noise = search && d->search.within_noise && has_formula(p);

@@ -115,7 +115,7 @@ static void name_row(sl_eval_row *row, group g, int value) {
 
 /* Does the judgement count for this share, and is it a hit? */
 typedef struct question {
-    bool asked, hit;
+    bool counts, hit;
 } question;
 
 enum { SOLVED, EQUAL, EXACT, SAME_TOKENS, CLOSE, AMONG, FRESH, STRUCTURE, ON_FRONT, SHARES };
@@ -157,8 +157,8 @@ static void fill_share(sl_share *s, const judged *all, group g, int value, int s
             const sl_eval__traits *t = &all->traits[i];
             if (value_in(g, t) != value) continue;
             const question q = ask(share, &all->j[i * all->seeds + k], t);
-            n += q.asked;
-            hits += q.asked && q.hit;
+            n += q.counts;
+            hits += q.counts && q.hit;
         }
         if (n > 0) {
             const double part = (double)hits / (double)n;

@@ -163,7 +163,7 @@ static void add_search(sl_str *s, const sl_discovery *d) {
                                         [SL_SEARCH_CANCEL] = "cancel",
                                         [SL_SEARCH_MEMORY] = "memory" };
     const sl_discover_searched *r = &d->search;
-    sl_io_json_add_bool(s, "model_asked", d->model_asked);
+    sl_io_json_add_bool(s, "model_asked", d->model_used);
     if (r->passes == 0) {
         sl_io_json_add_null(s, "search");
         return;

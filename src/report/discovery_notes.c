@@ -141,7 +141,7 @@ static void say_line(void *to, const char *name, const char *sentence) {
 /* Which inputs the model was shown, where there are more than it takes. */
 static sl_status add_shown(sl_str *s, const sl_report_discovery *f) {
     const sl_discovery *d = f->discovery;
-    if (!d->model_asked || d->model_inputs == f->table->data.inputs) return SL_OK;
+    if (!d->model_used || d->model_inputs == f->table->data.inputs) return SL_OK;
     sl_str_addf(s, "  %-13s", "model inputs");
     for (int i = 0; i < d->model_inputs; i++) {
         sl_str_add(s, i > 0 ? ", " : " ");

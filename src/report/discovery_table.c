@@ -150,7 +150,7 @@ static void add_origin(sl_str *s, const sl_report_discovery *f, const sl_candida
         break;
     case SL_SOURCE_SEARCH:
         sl_str_addf(s, "search, %s, level %d", c->method ? c->method : "-", c->level);
-        if (!f->discovery->model_asked) sl_str_add(s, "; the model was not used");
+        if (!f->discovery->model_used) sl_str_add(s, "; the model was not used");
         break;
     case SL_SOURCE_BASELINE:
         sl_str_add(s, "the baselines: a constant, inputs, a linear formula");
@@ -177,7 +177,7 @@ static void add_time(sl_str *s, const sl_report_discovery *f) {
     sl_str_addf(s, "  %-13s %.2f s: reading %.2f", "time", f->read_seconds + f->discovery->seconds,
                 f->read_seconds);
     if (f->discovery->search.passes > 0) sl_str_addf(s, ", search %.2f", c->search);
-    if (f->discovery->model_asked)
+    if (f->discovery->model_used)
         sl_str_addf(s, ", model %.2f", c->infer.encode + c->infer.decode);
     sl_str_addf(s, ", scoring %.2f, fitting %.2f\n", c->score, c->refine);
 }

@@ -57,7 +57,7 @@ static void set_figures(const run *r, sl_train__tally *t) {
 }
 
 /* Rank 0: calls progress, with a message or without. */
-static void tell(run *r, const char *note) {
+static void report_progress(run *r, const char *note) {
     if (r->rank != 0 || !r->progress) return;
     sl_train__tally first = r->tally, *t = &r->tally;
     if (isnan(t->loss) && t->line_steps > 0) { // no line yet: as far as it has come
@@ -84,7 +84,7 @@ SL_PRINTF(2, 3) static void note(run *r, const char *format, ...) {
     va_start(args, format);
     sl_vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    tell(r, text);
+    report_progress(r, text);
 }
 
 /* ---------------------------------------------------------------- log lines ----------------- */
@@ -410,7 +410,7 @@ static sl_status report(run *r, const sl_train__outcome *o, bool line, bool vali
     if (line) SL_TRY(log_step(r));
     if (o->optim.bounds_set > 0) SL_TRY(log_bounds(r, o->optim.bounds_set));
     if (valid) SL_TRY(log_valid(r));
-    tell(r, NULL);
+    report_progress(r, NULL);
     return SL_OK;
 }
 

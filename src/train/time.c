@@ -21,7 +21,8 @@ static sl_status check(const sl_train_config *c, int points, int tokens, int ste
 }
 
 /* Rank 0: reports progress, outside of what is timed. */
-static sl_status tell(int step, int steps, double loss, sl_train_progress progress, void *payload) {
+static sl_status report_progress(int step, int steps, double loss, sl_train_progress progress,
+                                 void *payload) {
     if (!progress || sl_par_rank() != 0) return SL_OK;
     const sl_train_report latest = { .step = step, .steps = steps, .loss = loss };
     if (progress(&latest, payload) == 0) return SL_OK;
@@ -36,7 +37,7 @@ static sl_status time_steps(sl_train_timing *out, sl_train__engine *e, double *s
         SL_TRY(sl_train__step(&o, e, i, i + 1 < WARM_UP + steps));
         if (i >= WARM_UP) seconds[i - WARM_UP] = sl_clock() - begun;
         out->loss = o.loss / (double)o.tokens;
-        SL_TRY(sl_par_agree(tell(i + 1, WARM_UP + steps, out->loss, progress, payload)));
+        SL_TRY(sl_par_agree(report_progress(i + 1, WARM_UP + steps, out->loss, progress, payload)));
     }
     out->median = sl_num_median(seconds, steps); // sorted now
     out->best = seconds[0];

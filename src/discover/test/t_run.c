@@ -369,18 +369,18 @@ static void the_model_is_asked_only_if_needed(void **state) {
     sl_discovery *d = run(t, &b, 1);
     must_find(t, d, "3*x1^2 - 2*x2 + 1");
     assert_int_equal(d->candidate[0].source, SL_SOURCE_SEARCH);
-    assert_true(d->within_noise && !d->model_asked && opened == 0);
+    assert_true(d->within_noise && !d->model_used && opened == 0);
     sl_discover_free(d);
 
     for (int i = 0; i < ROWS; i++) b.y[i] = sl_rng_uniform(&t->rng); // no law
     b.o.exhaustive.exact_only = true;
     d = run(t, &b, 1);
     assert_int_equal(opened, 1);
-    assert_false(d->model_asked); // there was none
+    assert_false(d->model_used); // there was none
     sl_discover_free(d);
     b.model = model;
     d = run(t, &b, 1);
-    assert_true(d->model_asked && d->cost.samples == 60);
+    assert_true(d->model_used && d->cost.samples == 60);
     sl_discover_free(d);
     tear_down(&b);
 }
@@ -447,7 +447,7 @@ static void a_model_is_shown_what_it_takes(void **state) {
     b.o.exhaustive.max_size = 1; // the search finds nothing
     b.o.exhaustive.exact_only = true;
     sl_discovery *d = run(t, &b, 1);
-    assert_true(d->model_asked);
+    assert_true(d->model_used);
     assert_int_equal(d->model_inputs, 2);
     assert_int_equal(d->model_input[0], 1);
     assert_int_equal(d->model_input[1], 4);
