@@ -1,4 +1,4 @@
-/* bench - the command `bench`: how fast this machine multiplies, trains and samples. */
+/* bench - the command `bench`: speed of matrix products, training and sampling on this machine. */
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>

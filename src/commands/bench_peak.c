@@ -1,5 +1,5 @@
-/* bench_peak - how fast this machine multiplies matrices: what all other speeds are held against.
- */
+/* bench_peak - the rate of matrix products on this machine, which other speeds are compared
+ * with. */
 #include <math.h>
 
 #include "commands/commands_impl.h"
@@ -25,8 +25,8 @@ static sl_status multiply(int64_t begin, int64_t end, int worker, void *payload)
     return sl_nn_gemm_status();
 }
 
-/* All threads multiply at once, and each one's fastest product counts: the others were disturbed. A
- * thread for which no part was left is taken to be like the others. */
+/* All threads multiply at once. The fastest product of each thread counts, because the others were
+ * disturbed. A thread that got no part counts like the others. */
 sl_status sl_commands__gemm_rate(double *out, sl_pool *pool, int n, double seconds) {
     const int threads = sl_par_pool_threads(pool);
     SL_TRY(sl_nn_prepare(threads));

@@ -1,4 +1,4 @@
-/* bench_sample - how fast a model writes samples, and how much work they share. */
+/* bench_sample - speed of sampling from a model, and how much work the samples share. */
 #include <string.h>
 
 #include "commands/commands_impl.h"
@@ -16,7 +16,7 @@ static double law(int which, double a, double b) {
     }
 }
 
-/* Rows of a law. What a trained model has to say differs by law, so rounds go through them all. */
+/* Rows of a law. Samples of a trained model differ by law, so rounds go through them all. */
 static sl_status make_data(sl_dataset *out, sl_arena *a, int which, int inputs, int points,
                            uint64_t seed) {
     enum { STREAM = 0x62736d70 }; // "bsmp"
@@ -35,7 +35,7 @@ static sl_status make_data(sl_dataset *out, sl_arena *a, int which, int inputs, 
 
 /* ---------------------------------------------------------------- rounds -------------------- */
 
-/* A bench of samples: what is asked, and room for the answer. */
+/* A bench of samples: its input and its result. */
 typedef struct bench {
     const sl_infer *model;
     sl_pool *pool;
@@ -74,8 +74,8 @@ static sl_status sample(bench *b, int which, sl_pool *pool, const sl_infer_optio
     return SL_OK;
 }
 
-/* The first samples, made together by all threads and then few at a time by one, must be the same:
- * else their time says nothing. */
+/* The first samples are made by all threads together and then few at a time by one thread. They
+ * must be the same, else the times are worthless. */
 static sl_status check(bench *b) {
     enum { CHECKED = 8 };
     sl_token before[CHECKED][SL_TOKEN_MAX];

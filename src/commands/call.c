@@ -1,9 +1,9 @@
-/* call - the edge of the library: whether a call can be made, and what it leaves in sl_last_error.
+/* call - begin and end of a public call: the check of the stack, and sl_last_error.
  *
- * Inside, a failure may be no failure of the call: a set that is not in the cache is built, a
- * constant too long for exact numbers makes two formulas incomparable, a discovery that is told to
- * stop returns what it has. Each of these has stored a line. So the line is kept at the edge of the
- * library, once for all of it. */
+ * A failure inside need not be a failure of the call: a set that is not in the cache is built, a
+ * constant too long for exact numbers makes two formulas incomparable, a cancelled discovery
+ * returns what it has. Each of these has stored a line. So the line is saved when a public call
+ * begins and restored when it succeeds. */
 #include <string.h>
 
 #include "commands/commands_impl.h"

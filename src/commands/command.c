@@ -39,7 +39,7 @@ static sl_status find_command(sl_commands_command **out, const char *name) {
 
 enum { FAILED = 3, STOPPED = 130 }; // as shells call a program that Ctrl-C has ended
 
-/* "exit" comes first, so that the verdict can be read without a JSON parser. */
+/* "exit" comes first, so that it can be read without a JSON parser. */
 static void frame(sl_str *s, const sl_commands_run *run, const sl_str *members, bool ok) {
     sl_io_json_open(s, NULL, '{');
     const int code = run->late ? FAILED : run->stopped ? STOPPED : ok ? 0 : 1;
@@ -58,7 +58,7 @@ static void frame(sl_str *s, const sl_commands_run *run, const sl_str *members, 
     sl_io_json_close(s, '}');
 }
 
-/* Where what is printed goes: NULL for the listener. A folder is the command's own business. */
+/* The file that output goes to; NULL: the callback. The command itself writes to a folder. */
 static const char *output_path(const sl_commands_run *run) {
     const sl_option *o = sl_option_find(run->table, "out");
     return o && o->path == SL_PATH_FILE_OUTPUT ? *sl_option_texts(run->options, o) : NULL;

@@ -1,17 +1,17 @@
 /* commands - one command of the program per file: its options, what it runs, what it prints.
  *
  * A command <name>.c has a struct of options, a table that describes them (base/option.c) and a
- * function that does the work. From the table come parsing, ranges, defaults, --help, completion,
- * man pages and the configuration that every result records. command.c reads options, frames the
- * result and passes output on; event.c calls the caller's callback; options.c turns JSON into
- * fields and back; files.c refuses outputs that are inputs. Files of a command begin with its name
- * (pairs_export.c); what it prints is rendered by src/report.
+ * function that does the work. Parsing, ranges, defaults, --help, completion, man pages and the
+ * configuration that every result records are made from the table. command.c reads options, frames
+ * the result and passes output on; event.c calls the callback of the caller; options.c turns JSON
+ * into fields and back; files.c refuses outputs that are inputs. Files of a command begin with its
+ * name (pairs_export.c); what it prints is rendered by src/report.
  *
- * This header has what src/api builds on: events, options of a typed call, sets from the cache,
+ * This header has what src/api uses: events, options of a typed call, sets from the cache,
  * discovery with progress, and the dispatch of commands. The rest is commands_impl.h.
  *
- * Threads: a call works in the calling thread, which alone runs the callback; loops use a pool of
- * its own. Nothing is shared between calls but the tables of options, which are made once. */
+ * Threads: a call works in the calling thread, and only that thread runs the callback; loops use a
+ * pool of threads of the call. Calls share only the tables of options, which are made once. */
 #ifndef SL_COMMANDS_H
 #define SL_COMMANDS_H
 
@@ -26,19 +26,19 @@
 
 /* A public call that is under way. */
 typedef struct sl_commands_call {
-    char line[SL_FAIL_LINE]; // what sl_last_error said before it
+    char line[SL_FAIL_LINE]; // sl_last_error() before the call
     bool stop;               // cancellation requested, not yet acted on
 } sl_commands_call;
 
 /* SL_ELIMIT: too little stack. */
 SL_NODISCARD sl_status sl_commands_enter(sl_commands_call *c);
-/* Returns st. SL_OK puts the line back: a call that succeeds leaves it alone, whatever failed
- * inside on the way. */
+/* Returns st. With SL_OK it restores the line: a call that succeeds does not change it, even if
+ * something failed inside. */
 SL_NODISCARD sl_status sl_commands_leave(const sl_commands_call *c, sl_status st);
 
 /* ---------------------------------------------------------------- events -------------------- */
 
-/* The callback of a call. It gets all events of the call, from the calling thread. */
+/* The callback of a call. It receives all events of the call, from the calling thread. */
 typedef struct sl_commands_listener {
     symlaw_event_fn fn; // NULL: no callback
     void *payload;
@@ -59,14 +59,14 @@ bool sl_commands_cancel_requested(void *listener);
 
 /* ---------------------------------------------------------------- sets of expressions ------- */
 
-/* What a set is opened for. */
+/* Which parts of a set are needed. */
 typedef enum sl_commands_need {
-    SL_COMMANDS_MEMBERS, // may come from the cache, and cannot answer sl_universe_find
-    SL_COMMANDS_BUILT,   // enumerated here and now: finds functions, knows what each level took
+    SL_COMMANDS_MEMBERS, // the members: may come from the cache; sl_universe_find does not work
+    SL_COMMANDS_BUILT,   // the enumeration too: functions can be found, levels have counts
 } sl_commands_need;
 
-/* Appends the folder where sets are kept, or nothing where they are not. named: by the caller, or
- * NULL: by the environment. */
+/* Appends the folder of the cache, or nothing if there is none. named: by the caller; NULL: the
+ * environment decides. */
 void sl_commands_cache_folder(sl_str *s, const char *named);
 /* The universe of checked options, with progress; dir: of the cache, "" is none. */
 SL_NODISCARD sl_status sl_commands_universe_make(sl_universe **out, const sl_universe_options *o,
@@ -85,7 +85,7 @@ SL_NODISCARD sl_status sl_commands_universe(sl_universe **out, const sl_universe
 typedef struct sl_commands_part {
     const sl_option_table *table; // NULL: the list ends
     size_t at;                    // offset of the table's struct in the command's
-    const char *group;            // heading in --help; options of one are neighbours
+    const char *group;            // heading in --help; options of one group are consecutive
     const sl_option_preset *presets; // defaults that differ here; NULL: none
 } sl_commands_part;
 
@@ -115,13 +115,14 @@ typedef struct sl_commands_reading {
 extern const sl_option_table sl_commands_reading_table;
 #define SL_COMMANDS_READING_PART(type, field) \
     { &sl_commands_reading_table, offsetof(type, field), "reading the table", NULL }
-/* SL_EINVAL names the option; it needs no file, so a command can ask before it starts to work. */
+/* SL_EINVAL names the option. It opens no file, so a command can call it before it starts to
+ * work. */
 SL_NODISCARD sl_status sl_commands_reading_options(sl_csv_options *out,
                                                    const sl_commands_reading *o);
 
-/* How formulas are looked for, in the command discover, the call and the command eval. */
+/* Options of discovery, in the commands discover and eval and in symlaw_discover. */
 typedef struct sl_commands_look {
-    const char *ops; // NULL: all there are
+    const char *ops; // NULL: all
     int64_t max_size;
     double max_memory; // in 10^9 bytes
     const char *units; // NULL: none
@@ -144,13 +145,13 @@ extern const sl_option_preset sl_commands_short_samples[];
 /* All options of the command, with offsets in its struct. */
 const sl_option_table *sl_commands_table(sl_commands_command *c);
 
-/* Every field := its default, or what the object `given` (NULL: none) says. by_caller[i], unless
+/* Every field := its value in the object `given` (NULL: none), or its default. by_caller[i], unless
  * NULL, := row i was in the object. Texts are borrowed from `given` and from the table. SL_EINVAL
- * names the option and what it takes. */
+ * names the option and the values that it accepts. */
 SL_NODISCARD sl_status sl_commands_options_read(void *options, bool *by_caller,
                                                  const sl_option_table *t, const sl_json *given);
-/* The nearest of several words, for "did you mean". Start with { word }, offer all, ask for the end
- * of a message: "; did you mean depth?" or "". */
+/* The nearest of several words, for "did you mean". Start with { word }, offer all candidates; the
+ * text is the end of a message: "; did you mean depth?" or "". */
 typedef struct sl_commands_guess {
     const char *word, *best;
     int distance;
@@ -159,9 +160,9 @@ void sl_commands_guess_offer(sl_commands_guess *g, const char *candidate);
 const char *sl_commands_guess_text(const sl_commands_guess *g, const char *dashes,
                                     char buffer[96]);
 
-/* What a command does: appends members of the result object to `result`, says in *ok whether the
- * answer is a good one, and prints. Under --json the result object is printed behind it, unless
- * `printed`. */
+/* The work of a command: appends members of the result object to `result`, sets *ok to false if the
+ * answer is no or unknown (exit code 1), and prints. With --json the result object is printed after
+ * it, unless `printed`. */
 typedef sl_status (*sl_commands_work)(sl_commands_run *run, sl_str *result, bool *ok);
 
 enum { SL_COMMANDS_MAX_PARTS = 10, SL_COMMANDS_MAX_OPTIONS = 80 };
@@ -177,7 +178,7 @@ struct sl_commands_command {
     bool made;
     sl_option_table table;
     sl_option row[SL_COMMANDS_MAX_OPTIONS];
-    symlaw_option_info option[SL_COMMANDS_MAX_OPTIONS];             // the same for callers
+    symlaw_option_info option[SL_COMMANDS_MAX_OPTIONS];             // the same in public structs
     char text[SL_COMMANDS_MAX_OPTIONS][SL_OPTION_TEXT_MAX]; // of their defaults
 };
 
@@ -188,21 +189,21 @@ struct sl_commands_run {
     void *options;                // its struct
     sl_commands_common *common;  // the beginning of it
     bool *by_caller;              // by row: the caller has given it
-    sl_json *kept[2];      // what options may borrow texts from, besides what the caller gave: the
-                           // configuration of a resumed run, in run.json and in its checkpoint
+    sl_json *kept[2];      // configurations of a resumed run, from run.json and its checkpoint;
+                           // options borrow texts from them
     sl_commands_listener listener;
     sl_arena arena;     // lives as long as the call
-    sl_str output;      // not handed on yet
-    sl_file *file;      // where output goes; NULL: to the callback
-    bool model_is_default; // the caller has named none
+    sl_str output;      // not yet passed on
+    sl_file *file;      // that output goes to; NULL: to the callback
+    bool model_is_default; // the caller has not named one
     bool printed;     // the command has printed JSON itself
     bool stopped;     // cancelled; the result so far is still reported
     bool costly;      // output goes to the callback if its file cannot be written
     sl_status late;   // a failure beside the result: see sl_commands_fail_late
     char late_line[1024];
-    double done, total; // of what is to be printed, for progress while a file is written
-    sl_commands_inner *inner; // NULL: it is the caller's own
-    int exit_code;             // of the program; 0: the usual one
+    double done, total; // of the output, for progress while a file is written
+    sl_commands_inner *inner; // NULL: called by the user, not by another command
+    int exit_code;             // of the program; 0: by the status
 };
 
 /* ---------------------------------------------------------------- discovery ----------------- */
@@ -226,8 +227,8 @@ SL_NODISCARD sl_status sl_commands_discover_rows(sl_discovery **out,
 SL_NODISCARD sl_status sl_commands_discover_options(sl_discover_options *out,
                                                     const sl_commands_look *look, int64_t seed);
 
-/* Appends the path of the model that is taken where none is named (model_default.c). SL_EINVAL:
- * there is none; the message has the places and how to get one. */
+/* Appends the path of the default model (model_default.c). SL_EINVAL: there is none; the message
+ * lists the places and how to get one. */
 SL_NODISCARD sl_status sl_commands_model_default(sl_str *found);
 /* Adds to a failure of opening it that it was the default model. */
 SL_NODISCARD sl_status sl_commands_with_default(sl_status st);

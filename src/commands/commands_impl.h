@@ -1,4 +1,4 @@
-/* Inside src/commands only: options that several commands share, output, and the parts of commands. */
+/* Inside src/commands only: options that several commands share, output, parts of commands. */
 #ifndef SL_COMMANDS_IMPL_H
 #define SL_COMMANDS_IMPL_H
 
@@ -11,7 +11,7 @@
 #include "report/report.h"
 #include "search/search.h"
 
-/* line := what sl_last_error says now. */
+/* line := sl_last_error(). */
 void sl_commands__keep_line(char line[SL_FAIL_LINE]);
 
 /* ---------------------------------------------------------------- options ------------------- */
@@ -61,15 +61,15 @@ SL_NODISCARD sl_status sl_commands__option_read(void *options, const sl_option *
 const sl_json *sl_commands__option_member(const sl_json *config, const sl_option *o);
 /* The field := the default that the option has in configurations of this format. */
 void sl_commands__option_default(void *options, const sl_option *o, int format);
-/* Adds one as a member to the object that s is in the middle of; null if it is not given. */
+/* Adds one as a member to the open object of s; null if it is not given. */
 void sl_commands__option_write(sl_str *s, const void *options, const sl_option *o);
-/* Adds them all as members to the object that s is in the middle of. */
+/* Adds all of them as members to the open object of s. */
 void sl_commands__options_write(sl_str *s, const void *options, const sl_option_table *t);
 
-/* SL_EINVAL if an output of the run is one of its inputs or another of its outputs, by whatever
- * name; the folder of a run that is an input stands for the files of the run. */
+/* SL_EINVAL if an output of the run is one of its inputs or another of its outputs, under whatever
+ * name. If the folder of a run is an input, so are the files of that run. */
 SL_NODISCARD sl_status sl_commands__files_check(const sl_commands_run *run);
-/* The same of one more file that the run has by other means; what: its name in the message. */
+/* The same for one more file, which no option names; what: its name in the message. */
 SL_NODISCARD sl_status sl_commands__file_check(const sl_commands_run *run, const char *what,
                                           const char *path, sl_option_path use);
 
@@ -83,14 +83,15 @@ struct sl_commands_inner {
 
 /* ---------------------------------------------------------------- commands ------------------ */
 
-/* Output is appended to run->output; this hands it on once there is enough to be worth it. The end
- * of the call hands on the rest. */
+/* Output is appended to run->output; this passes it on once there is enough of it. The end of the
+ * call passes on the rest. */
 SL_NODISCARD sl_status sl_commands__output(sl_commands_run *run);
 SL_NODISCARD sl_status sl_commands__output_begin(sl_commands_run *run,
                                                  const char *path);    // NULL: callback
 SL_NODISCARD sl_status sl_commands__output_end(sl_commands_run *run); // the file appears now
-/* Something beside the result failed, such as a picture: all else is handed on, then the call fails
- * with the first of such failures, whose line is the one just stored. SL_OK is none. */
+/* A failure that does not concern the result, such as that of a picture: the result is passed on,
+ * then the call fails with the first of these failures and its error line, which was just stored.
+ * SL_OK is no failure. */
 void sl_commands_fail_late(sl_commands_run *run, sl_status st);
 void sl_commands__output_discard(sl_commands_run *run);
 
@@ -102,18 +103,18 @@ void sl_commands__run_options_clear(sl_commands_run *run);
 const sl_option *sl_commands__row(const sl_commands_run *run, const void *field);
 bool *sl_commands__by_caller(const sl_commands_run *run, const void *field);
 
-/* What options say, as the structs that modules take. */
+/* Options as the structs of modules. */
 SL_NODISCARD sl_status sl_commands__universe_options(sl_universe_options *out,
                                                 const sl_commands__set_options *set, int64_t seed);
-/* --size becomes --width and --layers, in the run's options too; SL_EINVAL if they say otherwise.
- * shape: of run->options. */
+/* --size sets --width and --layers, in the run's options too; SL_EINVAL if they are given and
+ * differ. shape: of run->options. */
 SL_NODISCARD sl_status sl_commands__model_options(sl_model_options *out, sl_commands_run *run,
                                              sl_commands__shape *shape, int64_t variables);
 /* --threads, or this rank's part of the cores. */
 int sl_commands__threads(const sl_commands_run *run);
 
 /* *chosen := the one of these fields of run->options (flags, or options without a default) that was
- * given, or NULL. SL_EINVAL if there are two: each asks for a job of its own. */
+ * given, or NULL. SL_EINVAL if two are given: each selects a job of its own. */
 SL_NODISCARD sl_status sl_commands__one_job(const void **chosen, const sl_commands_run *run,
                                        const void *const *fields, int n);
 
@@ -142,16 +143,16 @@ SL_NODISCARD sl_status sl_commands__list(int64_t *listed, sl_commands_run *run,
 
 /* sl_data_table_read with progress, up to `timeout` seconds from the start of the call (0: no
  * limit). *late := the time was over before the end of the file; then there is no table, a note
- * says so, and the answer is SL_OK. */
+ * reports it, and the status is SL_OK. */
 SL_NODISCARD sl_status sl_commands__table_read(sl_table *out, bool *late,
                                                const sl_commands_run *run, const char *path,
                                                const sl_table_options *o, double timeout);
 /* The progress alone: an sl_table_progress whose payload is a listener. */
 int sl_commands__table_progress(int64_t rows, int64_t bytes, int64_t size, void *listener);
 
-/* A file that can be read twice: *path as it is, or, where that is standard input or a pipe, what
- * was read from there in a temporary file that has no name (a path of /dev/fd) and goes with
- * `kept`, which the caller closes (-1: none). SL_ELIMIT: it is too large for that. */
+/* Makes *path a file that can be read twice. Standard input and pipes are copied to a temporary
+ * file without a name (a path of /dev/fd), which exists until the caller releases `kept` (-1:
+ * none). SL_ELIMIT: the input is too large for that. */
 SL_NODISCARD sl_status sl_commands__table_keep(const char **path, int *kept, sl_commands_run *run);
 void sl_commands__table_release(int kept);
 
@@ -184,8 +185,7 @@ SL_NODISCARD sl_status sl_commands__export_pairs(sl_commands_run *run, sl_pool *
 /* hashes: of all splits that have pairs; they take as long as making a thousand pairs of each. */
 SL_NODISCARD sl_status sl_commands__identify(sl_report_identity *out, sl_pool *pool,
                                              const sl_pairs *p, bool hashes);
-/* Appends " --points 32 ...": the options that have to be given to have the same pairs; nothing
- * where they are the defaults. */
+/* Appends " --points 32 ...": the options that give the same pairs; nothing if all are defaults. */
 void sl_commands__pairs_command(sl_str *s, const sl_commands_run *run);
 
 /* Checks the pairs of a file; *ok when it has some and none of them is bad. Prints at most `shown`
@@ -206,14 +206,14 @@ typedef struct sl_commands__setup {
 } sl_commands__setup;
 /* The training of the options of a run of `train`. */
 sl_commands__training *sl_commands__training_of(const sl_commands_run *run);
-/* Reads and checks all that can be seen without the set. t: of run->options. Clear it whatever the
- * answer is. */
+/* Reads and checks everything that does not need the set. t: of run->options. Clear it whatever is
+ * returned. */
 SL_NODISCARD sl_status sl_commands__setup_read(sl_commands__setup *out, sl_commands_run *run,
                                                sl_commands__training *t);
 void sl_commands__setup_clear(sl_commands__setup *s);
 
-/* The configuration of a run as JSON: what its result depends on, how often it is saved, and what a
- * resumed run has that is not known here. */
+/* The configuration of a run as JSON: the options that its result depends on, how often it is
+ * saved, and unknown members of a resumed run. */
 void sl_commands__run_config(sl_str *s, const sl_commands_run *run);
 /* run->kept := what the run in folder `dir` was started with; both stay NULL if there is none.
  * Options that the caller did not give become the run's. Options newer than the run get their
@@ -228,20 +228,20 @@ bool sl_commands__run_keeps(const char *name);
 void sl_commands__missing_add(sl_str *s, const void *options, const sl_option *o);
 void sl_commands__missing_note(const sl_commands_listener *l, const char *missing,
                                const char *where);
-/* Adds to a failure that may come from it what the configuration lacks, if it lacks anything. */
+/* Adds the options that the configuration lacks to the message of a failure that they may cause. */
 SL_NODISCARD sl_status sl_commands__with_missing(sl_status st, const char *missing);
-/* Notes what an opened model lacks and has too much: a newer checkpoint that is damaged, options
- * that its configuration does not say, members that are not known here. */
+/* Notes about an opened model: a newer checkpoint that is damaged, options that its configuration
+ * lacks, unknown members. */
 SL_NODISCARD sl_status sl_commands__model_notes(const sl_commands_listener *l, const sl_infer *m);
-/* The configuration alone, and, unless text is NULL, as the text it is read from (sl_free it); NULL
- * if there is none. */
+/* The configuration alone and, unless text is NULL, its text (sl_free it); NULL if there is
+ * none. */
 SL_NODISCARD sl_status sl_commands__run_read(sl_json **out, char **text, const char *dir);
 /* *out := has the folder a run's configuration or checkpoints? */
 SL_NODISCARD sl_status sl_commands__run_is_there(bool *out, const char *dir);
 
 /* ---------------------------------------------------------------- evaluation ---------------- */
 
-/* What a model is to be judged on. */
+/* The problems of an evaluation. */
 typedef struct sl_commands__problems {
     sl_universe *universe; // of the model's training, where it is needed; else NULL
     sl_pairs *pairs;
@@ -265,8 +265,8 @@ typedef struct sl_commands__eval_options {
 } sl_commands__eval_options;
 #define SL_COMMANDS__EVAL_SPLITS "test|valid|withheld"
 
-/* By --split, --pairs or --formulas, with the errors of --noise and --digits. A split is the one
- * that belongs to the model's training: the checkpoint says how its data were drawn. model NULL:
+/* By --split, --pairs or --formulas, with the errors of --noise and --digits. A split belongs to
+ * the model's training: the checkpoint has the options that its data were drawn with. model NULL:
  * data are drawn by the defaults, and problems may have as many variables as the search takes.
  * pairs_needed: they are made for other problems too. Clear it whatever is returned. */
 SL_NODISCARD sl_status sl_commands__problems_open(sl_commands__problems *out, sl_commands_run *run,
@@ -311,8 +311,8 @@ SL_NODISCARD sl_status sl_commands__gemm_rate(double *out, sl_pool *pool, int n,
  * are not interrupted: a millisecond. (With 1024 a machine of load 15 shows a fourth of what it
  * can.) */
 enum { SL_COMMANDS__SQUARE = 384 };
-/* SL_ELIMIT with what to do about it if the plan is past --max-memory, in 10^9 bytes, or, where
- * that is 0, past what is free. */
+/* SL_ELIMIT, with a remedy in the message, if the plan needs more than --max-memory, in 10^9 bytes,
+ * or, where that is 0, more than is free. */
 SL_NODISCARD sl_status sl_commands__memory_check(const sl_train_plan *p, double max_memory);
 
 /* Options of the command info. */
@@ -330,11 +330,11 @@ typedef struct sl_commands__info_options {
 SL_NODISCARD sl_status sl_commands__info_model(sl_commands_run *run, const char *path, bool tensors,
                                           sl_str *result);
 SL_NODISCARD sl_status sl_commands__info_run(sl_commands_run *run, const char *dir, sl_str *result);
-/* `symlaw info` of a table: what it holds, and what discover would take. */
+/* `symlaw info` of a table: its columns, and which of them discover would use. */
 SL_NODISCARD sl_status sl_commands__info_table(sl_commands_run *run,
                                                const sl_commands__info_options *options,
                                                sl_str *result);
-/* `symlaw info` of a study's plan: what all its runs take. */
+/* `symlaw info` of a study's plan: the cost of all its runs. */
 SL_NODISCARD sl_status sl_commands__info_plan(sl_commands_run *run,
                                               const sl_commands__info_options *options,
                                               sl_str *result);
@@ -345,10 +345,10 @@ SL_NODISCARD sl_status sl_commands__plan_make(sl_train_plan *out, const sl_comma
 
 /* ---------------------------------------------------------------- models -------------------- */
 
-/* *model, the field of --model := what it is, or what the environment names, or the default: the
- * result records it. */
+/* *model, the field of --model := its value, or the path that the environment names, or the default
+ * model, so that the result records it. */
 SL_NODISCARD sl_status sl_commands__model_named(const char **model, sl_commands_run *run);
-/* Opens what the former named; a failure says if it is the default one. */
+/* Opens that model; a failure says whether it is the default one. */
 SL_NODISCARD sl_status sl_commands__model_open(sl_infer **out, const sl_commands_run *run,
                                                const char *path);
 

@@ -1,5 +1,5 @@
-/* config - the options that commands share, the table of a command from its parts, and what options
- * say as the structs that modules take. */
+/* config - the options that commands share, the table of a command from its parts, and options as
+ * the structs of modules. */
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static symlaw_option_use use_of(sl_option_path path) {
     return SYMLAW_OPTION_NO_FILE;
 }
 
-/* The row as callers see it. */
+/* The row as a public struct. */
 static void describe(symlaw_option_info *out, char text[SL_OPTION_TEXT_MAX], const sl_option *o) {
     *out = (symlaw_option_info){ .size = sizeof *out,
                                  .name = o->name,
@@ -223,7 +223,7 @@ sl_status sl_commands__universe_options(sl_universe_options *out, const sl_comma
     return sl_universe_ops_parse(&out->ops, o->ops);
 }
 
-/* Sets a field to what --size says it is, unless the caller has given something else. */
+/* Sets a field to the value of --size; fails if the caller has given another value. */
 static sl_status apply_size(sl_commands_run *run, const char *named, int64_t *to, int64_t n) {
     bool *given = sl_commands__by_caller(run, to);
     if (*given && *to != n)

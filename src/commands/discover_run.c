@@ -29,7 +29,7 @@ static sl_status add_short(sl_str *s, const sl_candidate *c, const sl_names *nam
     return sl_str_status(s);
 }
 
-/* "sampling, best R2 0.9987: 1.2*a": what is behind the comma are figures. */
+/* "sampling, best R2 0.9987: 1.2*a": the figures come after the comma. */
 static int on_progress(const char *what, double done, double total, const sl_candidate *best,
                        void *payload) {
     reporting *t = payload;

@@ -1,5 +1,5 @@
-/* doctor - the command `doctor`: loads and tries every part that the program uses, and says what
- * is in use. It is what a report of a fault should quote. */
+/* doctor - the command `doctor`: loads and tries every part that the program uses, and prints what
+ * is in use, for bug reports. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* eval - the command `eval`: its options, where judgements are kept meanwhile, and what is left
- * after a stop. The judging is eval/'s. */
+/* eval - the command `eval`: its options, the journal of judgements, and what a cancelled
+ * evaluation leaves. Judging is done in eval/. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static const char help[] =
 
 /* ---------------------------------------------------------------- what is asked ------------- */
 
-/* Where judgements are kept while it runs. */
+/* The files of predictions and judgements. */
 typedef struct place {
     const char *predictions; // NULL: none are written
     sl_file *file;           // the predictions', where it cannot be opened twice; else NULL
@@ -114,8 +114,8 @@ typedef struct place {
     sl_str beside;           // the journal's path, where it has the predictions' name
 } place;
 
-/* That a file can be made there is seen before the work, not after it. A pipe or a device stays
- * open: the reader of a pipe takes its first end for the last. */
+/* Checks before the work that the file can be created. A pipe or a device stays open: the reader of
+ * a pipe would take a close for the end of the data. */
 static sl_status try_file(place *p) {
     if (strcmp(p->predictions, "-") == 0)
         return sl_fail(SL_EINVAL, "--predictions needs a file: it cannot go to standard output");
@@ -204,8 +204,8 @@ static sl_status fail_stopped(const watcher *w, const place *p) {
 
 /* ---------------------------------------------------------------- the work ------------------ */
 
-/* With them the journal that has their name is done with. Where they cannot be written it stays,
- * and the figures are printed all the same. */
+/* When they are written, the journal with their name is removed. If they cannot be written, it
+ * stays, and the figures are still printed. */
 static sl_status write_predictions(sl_commands_run *run, place *p, const sl_report_evaluation *r) {
     sl_status st = p->file ? SL_OK : sl_file_create(&p->file, p->predictions);
     if (st == SL_OK) st = sl_report_write_predictions(&p->file, r);
@@ -216,7 +216,7 @@ static sl_status write_predictions(sl_commands_run *run, place *p, const sl_repo
     return SL_OK;
 }
 
-/* What stands in the result and is printed. */
+/* Fills the result and prints. */
 static sl_status report_outcome(sl_commands_run *run, place *p, const sl_report_evaluation *r,
                                 sl_str *result) {
     const options *o = run->options;
@@ -279,8 +279,7 @@ done:
     return st;
 }
 
-/* *out := the model, NULL where none is needed; between its name and the work of opening it the
- * places of output are looked at. */
+/* *out := the model, NULL if none is needed. The output files are checked before it is opened. */
 static sl_status open_model(sl_infer **out, sl_commands_run *run, place *where) {
     options *o = run->options;
     const bool needed = sl_commands__eval_needs_model(run, o);

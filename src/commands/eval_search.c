@@ -1,5 +1,5 @@
-/* eval_search - evaluations of the search: whether a model is needed, what discovery does where the
- * options do not say, and the list of times. */
+/* eval_search - evaluations of the search: whether a model is needed, defaults of discovery, and
+ * the list of times. */
 #include <math.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@ bool sl_commands__eval_needs_model(const sl_commands_run *run, const sl_commands
     return !sl_commands__eval_exhaustive(o) || *sl_commands__by_caller(run, &o->model);
 }
 
-/* The paper's way is that of a model alone. Where the search is asked, what is judged is what
- * "symlaw discover" would show. */
+/* A model alone is evaluated as in the paper. With the search, the formula that "symlaw discover"
+ * would show first is judged. */
 sl_status sl_commands__eval_search_defaults(sl_commands_run *run, sl_commands__eval_options *o) {
     sl_discover_options *d = &o->look.discover;
     if (!sl_commands__eval_searches(o)) return SL_OK;
@@ -42,7 +42,7 @@ sl_status sl_commands__eval_search_defaults(sl_commands_run *run, sl_commands__e
 
 /* ---------------------------------------------------------------- times --------------------- */
 
-/* Where nobody asks for any: wide apart, from the fastest answers on. */
+/* The default: far apart, from the shortest times on. */
 static const double usual_budgets[] = { 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100 };
 
 static sl_status read_list(double *out, int *n, const char *list) {
@@ -84,7 +84,7 @@ sl_status sl_commands__eval_budgets(double out[SL_EVAL_MAX_BUDGETS], int *n, sl_
 
 /* ---------------------------------------------------------------- the lattice's grammar ----- */
 
-/* Of the pairs that the problems come from, or the usual one. */
+/* Of the pairs that the problems come from, or the default. */
 sl_search_grammar sl_commands__eval_grammar(const sl_commands__problems *p) {
     sl_search_grammar g = SL_SEARCH_GRAMMAR_INIT;
     if (!p->pairs) return g;

@@ -1,5 +1,5 @@
-/* eval_source - the problems of an evaluation: a split of the model's own data, pairs of others, or
- * formulas; and one hash that stands for all of them. */
+/* eval_source - the problems of an evaluation: a split of the model's own data, pairs of a file, or
+ * formulas; and one hash of all of them. */
 #include <string.h>
 
 #include "ckpt/ckpt.h"
@@ -7,8 +7,8 @@
 
 /* ---------------------------------------------------------------- the model's data ---------- */
 
-/* What a run's configuration says of its data. max-memory, threads and the like are among the rows,
- * but not among what a run keeps: they have their defaults. */
+/* The options of a run's data, from its configuration. It does not have max-memory, threads and the
+ * like: they have their defaults. */
 typedef struct data_options {
     sl_commands_common common;
     sl_commands__set_options set;
@@ -52,8 +52,7 @@ static sl_status take_options(data_options *out, sl_str *missing, const sl_json 
     return sl_str_status(missing);
 }
 
-/* The set must be the one of the run, or its test split would not be what training kept away from.
- */
+/* The set must be that of the run, else training may have seen its test split. */
 static sl_status check_set(const sl_universe *u, const char *path) {
     sl_st_file *f = NULL;
     SL_TRY(sl_ckpt_st_open(&f, path));
@@ -90,8 +89,7 @@ static sl_status open_set(sl_commands__problems *out, sl_commands_run *run, cons
     return SL_OK;
 }
 
-/* Does the configuration say anything of data? That of a model which was not trained here does not.
- */
+/* Does the configuration have options of data? That of a model of another program does not. */
 static bool has_data_options(const sl_json *config) {
     if (sl_io_json_kind_of(config) != SL_JSON_OBJECT) return false;
     const sl_option_table *t = sl_commands_table(&data);
@@ -102,7 +100,7 @@ static bool has_data_options(const sl_json *config) {
     return false;
 }
 
-/* The set and the pairs of the model's training; `split` is asked for, TRAIN if none is. */
+/* The set and the pairs of the model's training. split: the one that is evaluated; TRAIN: none. */
 static sl_status open_pairs(sl_commands__problems *out, sl_commands_run *run,
                             const sl_infer_info *model, sl_split split) {
     sl_json *config = NULL;
@@ -158,8 +156,7 @@ static void add_problem(sl_hasher *h, const sl_eval_problem *p) {
     add_data(h, &p->fresh);
 }
 
-/* By what problems are and not by what a file is called, so that a journal goes with them wherever
- * they came from. */
+/* A hash of the problems and not of a file's name, so that a journal belongs to the problems. */
 static sl_status hash_problems(char out[33], const sl_commands_run *run, const sl_eval_source *s) {
     static const char what[] = "reading problems";
     enum { PER_EVENT = 64 };

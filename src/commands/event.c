@@ -3,8 +3,8 @@
 
 #include "commands/commands_impl.h"
 
-/* To the callback the call has not failed yet: sl_last_error is what it was before, and what calls
- * of its own make of it stays when ours succeeds. */
+/* During a callback sl_last_error is that from before the call. If the callback makes calls that
+ * change it, the change stays when the outer call succeeds. */
 static int call_back(const sl_commands_listener *l, const symlaw_event *e) {
     char inside[SL_FAIL_LINE];
     sl_commands__keep_line(inside);
@@ -15,7 +15,7 @@ static int call_back(const sl_commands_listener *l, const symlaw_event *e) {
     return answer;
 }
 
-/* What polls every rank's caller, between the events that only rank 0's has. */
+/* Polls the callback of every rank; other events are sent by rank 0 alone. */
 bool sl_commands_cancel_requested(void *listener) {
     const sl_commands_listener *l = listener;
     const symlaw_event e = {

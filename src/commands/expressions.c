@@ -1,4 +1,4 @@
-/* expressions - the command `expressions`: its options, and which of five jobs they ask for. */
+/* expressions - the command `expressions`: its options, and which of five jobs they select. */
 #include <math.h>
 #include <string.h>
 
@@ -85,7 +85,7 @@ static sl_format input_format_of(const sl_commands_run *run) {
     return input_formats[options_of(run)->input_format];
 }
 
-/* An answer in words: printed unless the result object is. */
+/* A line of text, printed unless the result object is. */
 static sl_status print_line(sl_commands_run *run, const char *text) {
     if (run->common->json) return SL_OK;
     sl_str_add(&run->output, text);
@@ -148,7 +148,7 @@ static sl_status same(sl_commands_run *run, const sl_names *names, sl_str *resul
 
 /* ---------------------------------------------------------------- with one ------------------ */
 
-/* A set that is a sample looks like all there is; say that it is not. */
+/* A listing of a sample looks complete; the note says that it is not. */
 static void note_sample(sl_commands_run *run, const sl_universe *u) {
     int64_t all = 0;
     for (int i = 0; i <= sl_universe_config(u)->depth; i++)

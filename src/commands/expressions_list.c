@@ -1,7 +1,7 @@
 /* expressions_list - members of a set, one per line. */
 #include "commands/commands_impl.h"
 
-/* Stream of the sampled listing, so that it shares no numbers with the set's own sample. */
+/* Stream of the sampled listing, different from that of the set's own sample. */
 enum { STREAM_LISTING = 0x6c697374 };
 
 static sl_status add_line(sl_commands_run *run, const sl_commands__listing *l, int64_t index,

@@ -1,17 +1,17 @@
 /* files - the files that a call names: no output may be an input or another output.
  *
- * Output replaces a file, or grows behind it, at the end of work that has read the others: an
- * output that is an input would be the end of somebody's data. What the same file is cannot be told
- * by its spelling, so files are compared by what they are:
+ * Output replaces a file, or is appended to it, after the inputs were read: an output that is an
+ * input would destroy the user's data. One file can have several names, so files are compared by
+ * identity:
  *
- *   there already     device and inode, through symbolic and hard links; "-" as an input is what
- *                     standard input is
- *   not there yet     the folder, by device and inode, and the name in it
- *   a run's folder    as an input stands for the files of the run in it. Other files may be written
- *                     there: what a model's evaluation gave belongs beside the model
- *   a device, a pipe  takes anything: /dev/null may be given twice
+ *   existing          device and inode, through symbolic and hard links; "-" as an input is
+ *                     standard input
+ *   new               the folder, by device and inode, and the name in it
+ *   a run's folder    as an input it means the files of the run in it. Other files may be written
+ *                     there, such as the evaluation of its model
+ *   a device, a pipe  never conflicts: /dev/null may be given twice
  *
- * Which options name files, and which of them are written, is said in the tables of options. */
+ * The tables of options say which options name files and which of them are written. */
 #include <dirent.h>
 #include <limits.h>
 #include <string.h>
@@ -30,7 +30,7 @@ typedef struct named {
 
 /* What it is. */
 typedef struct identity {
-    bool there, place; // a file; a place for one; neither: opening it tells the reason
+    bool there, place; // it exists; its folder exists; neither: opening it will fail
     struct stat s;     // of the file, or of the folder that it would be in
     const char *name;  // in that folder
 } identity;
@@ -70,8 +70,8 @@ static bool is_same(const struct stat *a, const struct stat *b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Can writing there take something away? A file option that is given a folder is refused where it
- * is opened. */
+/* Can writing there destroy data? A folder as the value of a file option is refused when it is
+ * opened. */
 static bool is_at_stake(const named *n, const identity *id) {
     if (!id->there) return id->place;
     return S_ISREG(id->s.st_mode) || (is_folder(n) && S_ISDIR(id->s.st_mode));

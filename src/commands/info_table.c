@@ -1,4 +1,4 @@
-/* info_table - what a table holds, before anything is looked for in it. */
+/* info_table - the columns of a table. */
 #include "commands/commands_impl.h"
 
 sl_status sl_commands__info_table(sl_commands_run *run, const sl_commands__info_options *options,

@@ -1,4 +1,4 @@
-/* laws - the command `laws`: scaling laws out of a table of runs. The fitting is laws/'s. */
+/* laws - the command `laws`: scaling laws of a table of runs. Fitting is done in laws/. */
 #include <math.h>
 #include <string.h>
 
@@ -137,7 +137,7 @@ static void add_option(sl_str *s, const char *name, const char *value) {
     sl_str_add_word(s, value);
 }
 
-/* The command that makes the page again. */
+/* The command that writes the page. */
 static void add_command(sl_str *s, const sl_commands_run *run, const sl_laws *l) {
     const options *o = run->options;
     char bins[SL_OPTION_TEXT_MAX];
@@ -152,8 +152,8 @@ static void add_command(sl_str *s, const sl_commands_run *run, const sl_laws *l)
     add_option(s, "figures", o->figures);
 }
 
-/* The page of --report and the files of --figures. If they cannot be written the result is handed
- * on all the same, and then the call fails. */
+/* The page of --report and the files of --figures. If they cannot be written, the result is still
+ * passed on, and then the call fails. */
 static void write_report(sl_commands_run *run, const sl_laws *l) {
     const options *o = run->options;
     sl_file *page = NULL;

@@ -1,16 +1,16 @@
-/* model_default - the model that is taken where none is named.
+/* model_default - the model that is used where none is named.
  *
  *     runs/best.safetensors                    in the current folder: the best model of a study
  *     share/symlaw/models/small.safetensors    shipped with the program
  *
- * The second is looked for beside the file that holds this code, program or shared library, and in
- * the two folders above: so that an installed tree may be moved, and a build folder, which has a
- * link share/symlaw/models to the source's, needs no rule of its own. The last place is the folder
- * that the build was configured to install to. No other path of the machine that built it is in the
- * program.
+ * The second is searched for in the folder of the program or shared library that has this code, and
+ * in the two folders above. So an installed tree may be moved, and a build folder, which has a link
+ * share/symlaw/models to the source, needs no rule of its own. The last place is the folder that
+ * the build was configured to install to. The program has no other path of the machine that built
+ * it.
  *
- * The first file that is there is taken. If it is damaged that is an error: a worse model in
- * silence would be worse. */
+ * The first file that exists is used. If it is damaged, that is an error: using a worse model
+ * without notice would be worse. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static const char study_best[] = "runs/best.safetensors";
 
 static const char here; // an address of this program or library
 
-/* dladdr names a program as it was called, which need not be a path: the kernel knows better. */
+/* dladdr gives argv[0] for a program, which need not be a path; /proc has the path. */
 static bool is_in_program(const Dl_info *of) {
     Dl_info program;
     const uintptr_t headers = (uintptr_t)getauxval(AT_PHDR);

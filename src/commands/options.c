@@ -1,4 +1,4 @@
-/* options - a JSON object against a command's table: types, ranges, choices, defaults.
+/* options - a JSON object checked against the table of a command: types, ranges, choices, defaults.
  *
  * Messages name options as people type them, --depth, because most are read on a terminal. */
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 /* ---------------------------------------------------------------- did you mean -------------- */
 
 void sl_commands_guess_offer(sl_commands_guess *g, const char *candidate) {
-    // who types the beginning of a long name means it, however many letters are missing
+    // the beginning of a long name counts as near, however many letters are missing
     size_t n = strlen(g->word);
     bool beginning = n >= 2 && strncmp(candidate, g->word, n) == 0;
     int d = beginning ? 1 : sl_edit_distance(g->word, candidate);
@@ -40,7 +40,7 @@ static const char *number_text(char buffer[40], double x) {
     return buffer;
 }
 
-/* The value as its writer would recognise it, cut to a sensible length. */
+/* The value as it was written, cut to a reasonable length. */
 static const char *value_text(char buffer[64], const sl_json *j) {
     switch (sl_io_json_kind_of(j)) {
     case SL_JSON_TEXT: sl_snprintf(buffer, 64, "\"%.40s\"", sl_io_json_text(j)); break;

@@ -1,8 +1,8 @@
-/* output - the bulk a command prints: in large pieces to the callback, or to a file.
+/* output - the output of a command: in large pieces to the callback, or to a file.
  *
- * The file is opened before the work, so that a wrong path costs no waiting, and renamed into place
- * after it, so that it is never seen half written. A disk that is full by then must not cost the
- * work: what took some is held until the file has it, else the callback gets it. */
+ * The file is opened before the work, so that a wrong path fails at once, and renamed after it, so
+ * that it is never visible half written. If the disk is full by then, the result must not be lost:
+ * the output of long work is kept until the file is written, else it goes to the callback. */
 #include <string.h>
 
 #include "commands/commands_impl.h"

@@ -1,4 +1,4 @@
-/* pairs - the command `pairs`: its options, and which of four jobs they ask for: a range of pairs,
+/* pairs - the command `pairs`: its options, and which of four jobs they select: a range of pairs,
  * statistics, hashes, or a check of a file. */
 #include <math.h>
 #include <string.h>
@@ -25,8 +25,7 @@ typedef struct options {
 
 #define ROW(field, option, ...) SL_OPTION(options, field, option, __VA_ARGS__)
 
-/* --start and --count have no default, because it must be seen that they were given beside --index.
- */
+/* --start and --count have no default, so that giving them together with --index is detected. */
 static const sl_option own_rows[] = {
     ROW(split, "split", .value = SL_SPLIT_TRAIN, .choices = splits + 1, .shown = "SPLIT",
         .help = "split: train, or one of those that training never sees"),
@@ -97,7 +96,7 @@ static sl_status fail_nothing_withheld(void) {
                    "no expressions are withheld; give --withheld 0.01, here and in training");
 }
 
-/* What can be seen before the set is built. */
+/* Checks that do not need the set. */
 static sl_status check_export(const sl_commands_run *run) {
     const options *o = run->options;
     const int64_t *const range[] = { &o->start, &o->count };
@@ -118,7 +117,7 @@ static sl_status check_export(const sl_commands_run *run) {
     return SL_OK;
 }
 
-/* Fills in the range, and holds it against what the split has. */
+/* Fills in the range, and checks it against the size of the split. */
 static sl_status choose_range(sl_commands__export *x, const options *o) {
     const int64_t size = sl_pairs_size(x->pairs, x->split);
     const bool train = x->split == SL_SPLIT_TRAIN;
@@ -248,8 +247,8 @@ done:
     return st;
 }
 
-/* --split and --format are about a range of pairs. With another job they would be ignored, and
- * figures of training taken for those of the split. */
+/* --split and --format belong to a range of pairs. With another job they would be ignored, and a
+ * user would mistake figures of training for those of the split. */
 static sl_status check_range_only(const sl_commands_run *run, const void *job) {
     const options *o = run->options;
     const int *const only[] = { &o->split, &o->format };

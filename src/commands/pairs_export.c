@@ -11,7 +11,7 @@
 
 #include "commands/commands_impl.h"
 
-/* What a worker writes to all the time is kept a cache line away from the next one's. */
+/* What a worker writes often is a cache line away from that of the next worker. */
 typedef struct worker {
     sl_arena arena; // of the pair at hand
     sl_str text;    // an expression on its way into JSON
@@ -97,7 +97,7 @@ static sl_status write_pretty(sl_str *s, worker *w, const sl_commands__export *x
     return sl_report_pair(s, &w->arena, x->pairs, p);
 }
 
-/* What stands before the first pair. */
+/* The header, before the first pair. */
 static void write_head(sl_str *s, const sl_commands__export *x) {
     const int variables = variables_of(x);
     if (x->format == SL_COMMANDS__PAIR_NPY) {

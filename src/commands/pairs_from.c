@@ -1,4 +1,4 @@
-/* pairs_from - pairs that others made, line by line: what is wrong, and what is odd.
+/* pairs_from - pairs of a file, line by line: errors and notes.
  *
  * A bad line cannot be used. A note is about one that can: a formula that does not fit the data is
  * no mistake where the data are noisy. */
@@ -39,7 +39,7 @@ static sl_status report_problem(checker *c, sl_str *list, int64_t n, const char 
     sl_io_json_add_text(list, "reason", reason);
     sl_io_json_close(list, '}');
     if (c->json) return SL_OK;
-    // who reads the line has taken out what a terminal would obey
+    // the reader of the line has removed control characters
     sl_str_addf(&c->run->output, "%s:%lld: %s%s\n", c->name, (long long)line, label, reason);
     return sl_commands__output(c->run);
 }
@@ -59,8 +59,8 @@ SL_PRINTF(2, 3) static sl_status tell_note(checker *c, const char *format, ...) 
 
 /* ---------------------------------------------------------------- one line ------------------ */
 
-/* Does the formula give y? It is over the columns that are there: sl_pairs_read sees to it. The
- * point where they differ most is reported. */
+/* Does the formula give y? sl_pairs_read has checked that its columns exist. The point of the
+ * largest difference is reported. */
 static sl_status compare(checker *c, const sl_pair_given *p) {
     const int n = (int)p->data.rows;
     const double *y = p->data.y;

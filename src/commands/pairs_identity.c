@@ -1,4 +1,4 @@
-/* pairs_identity - what names a configuration of pairs. */
+/* pairs_identity - options and hashes that identify a configuration of pairs. */
 #include <string.h>
 
 #include "commands/commands_impl.h"

@@ -1,4 +1,4 @@
-/* study - the command `study`: its options, which study is meant, and which part of the work. */
+/* study - the command `study`: its options, its study, its actions. */
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -170,7 +170,7 @@ done:
     return st;
 }
 
-/* Stopped on request: what to type. */
+/* Cancelled: the message has the command that resumes. */
 static sl_status fail_stopped(const sl_commands__study_context *s) {
     return sl_fail(SL_ECANCEL,
                    "stopped on request; all is saved in %.300s; the same command continues",
@@ -232,7 +232,7 @@ static sl_status work_once(sl_commands__study_context *s, sl_str *result) {
     return SL_OK;
 }
 
-/* By the plan that the folder has: another one would call its runs by other names. */
+/* By the plan in the folder: with another plan the runs would have other names. */
 static sl_status report(sl_commands__study_context *s, sl_str *result, bool *ok) {
     const char *plan;
     struct stat there;

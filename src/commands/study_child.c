@@ -1,8 +1,8 @@
 /* study_child - processes that work for a study on this machine.
  *
  * Each is in a process group of its own: Ctrl-C at the terminal reaches the coordinator alone,
- * which asks each of them once. A second signal would end a worker without saving. Should the
- * coordinator be killed, the kernel asks them (PR_SET_PDEATHSIG). */
+ * which signals each of them once. A second signal would end a worker without saving. If the
+ * coordinator is killed, the kernel signals them (PR_SET_PDEATHSIG). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ _Noreturn static void become(const char *const *argv, int errors, pid_t parent) 
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) _exit(3); // it ended before it was asked to tell us
+    if (getppid() != parent) _exit(3); // the parent ended before prctl
     const int nothing = open("/dev/null", O_RDWR);
     if (nothing >= 0) {
         dup2(nothing, 0);
@@ -70,7 +70,7 @@ static int64_t parent_of(int64_t pid) {
     return at && strlen(at) > 4 ? sl_strtoll(at + 4, NULL) : 0;
 }
 
-/* How many processes of a launcher were asked. */
+/* Signals the processes of a launcher; returns how many. */
 static int signal_children(int64_t launcher, int signal) {
     int sent = 0;
     DIR *d = opendir("/proc");
@@ -121,7 +121,7 @@ void sl_commands__child_look(sl_commands__child *c) {
     }
 }
 
-/* A worker saves within seconds of being asked; one that does not is killed. */
+/* A worker saves within seconds of the signal; one that does not end is killed. */
 void sl_commands__child_clear(sl_commands__child *c) {
     static const struct timespec moment = { 0, 20 * 1000 * 1000 };
     const double end = sl_clock() + 30;
@@ -161,7 +161,7 @@ static void last_line_of(char out[600], const sl_commands__child *c) {
     sl_snprintf(out, 600, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-/* What the ends of all mean together. */
+/* The status of all of them together. */
 static sl_status judge(bool *out_of_time, const sl_commands__child *c, int n, bool stopping) {
     enum { STOPPED_INT = 130, STOPPED_TERM = 143, KILLED = 128 };
     *out_of_time = false;
@@ -180,7 +180,7 @@ static sl_status judge(bool *out_of_time, const sl_commands__child *c, int n, bo
     return SL_OK;
 }
 
-/* What a worker that failed has left undone, the others may have done: then it is only noted. */
+/* If other workers have done the work of one that failed, its failure is only noted. */
 static sl_status note_if_done(const sl_commands__study_context *s, sl_status st) {
     char line[SL_FAIL_LINE];
     sl_arena arena = { 0 };
@@ -198,7 +198,7 @@ static sl_status note_if_done(const sl_commands__study_context *s, sl_status st)
     return sl_fail(SL_EIO, "%.800s; %s", line, more);
 }
 
-/* How the study stands, for the line on the terminal. */
+/* The progress of the study, for the terminal. */
 static sl_status show(const sl_commands__study_context *s) {
     sl_arena arena = { 0 };
     sl_study study;

@@ -1,5 +1,5 @@
 /* study_engines - workers on this machine: in this process, as processes beside each other, or as
- * ranks of mpirun. An engine starts workers and waits for them; what is to be done they find out
+ * ranks of mpirun. An engine starts workers and waits for them; workers find their jobs
  * themselves. */
 #include <limits.h>
 #include <signal.h>
@@ -116,7 +116,7 @@ const sl_commands__engine sl_commands__engine_local = { "local", local_work, loc
 
 /* ---------------------------------------------------------------- mpi ----------------------- */
 
-/* Open MPI refuses to be started by root unless it is told twice. */
+/* Open MPI refuses to be started by root unless two variables allow it. */
 static sl_status mpi_words(words *w, sl_commands__study_context *s) {
     const int cores = sl_par_cores();
     if (s->ranks == 0) s->ranks = cores;

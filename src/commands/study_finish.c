@@ -1,5 +1,5 @@
-/* study_finish - what a study leaves besides its folders: the table, the best model. Made anew from
- * the folders each time, and never read back. */
+/* study_finish - the results of a study: the table, the best model. They are made from the folders
+ * each time, and never read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -42,8 +42,8 @@ done:
     return st;
 }
 
-/* In the study's folder, and beside it, where the other commands look for a model. A model that was
- * deleted, or a folder above that is not ours, is noted: table and report go on. */
+/* In the study's folder, and in the folder above, where other commands look for a model. A deleted
+ * model, or a folder above that cannot be written, is only noted. */
 static sl_status copy_best(const sl_commands__study_context *s, const sl_study_run *best) {
     sl_str from = { 0 }, to = { 0 }, beside = { 0 };
     sl_status st;

@@ -6,7 +6,7 @@
 #include "report/report.h"
 #include "study/study.h"
 
-/* Exit code of a worker that has saved for want of time. */
+/* Exit code of a worker that has saved and stopped because of its time limit. */
 enum { SL_COMMANDS__OUT_OF_TIME = SL_STUDY_OUT_OF_TIME };
 
 /* Options of the command study. */
@@ -86,11 +86,11 @@ extern const sl_commands__engine sl_commands__engine_local, sl_commands__engine_
 
 /* s->program := --program, or this program, or symlaw in PATH. */
 SL_NODISCARD sl_status sl_commands__study_program(sl_commands__study_context *s);
-/* s->workers, s->threads := what was asked for, or what is faster, measured on the plan's sizes
- * within about a second, and noted. */
+/* s->workers, s->threads := the options, or the faster choice, measured on the plan's sizes within
+ * about a second, and noted. */
 SL_NODISCARD sl_status sl_commands__study_choose(sl_commands__study_context *s);
 
-/* A process of ours that works: what it writes to standard error is kept. */
+/* A worker process; its standard error is collected. */
 typedef struct sl_commands__child {
     int64_t pid;
     int errors;   // a pipe; -1
@@ -100,15 +100,15 @@ typedef struct sl_commands__child {
     bool ended;
     int code;     // exit code; 128 + n after signal n; 255 where it cannot be known
 } sl_commands__child;
-/* Starts it in a process group of its own; it is asked to stop should this process end. */
+/* Starts it in a process group of its own; it receives a signal if this process ends. */
 SL_NODISCARD sl_status sl_commands__child_start(sl_commands__child *c, const char *const *argv);
-/* Asks it to stop, once: a second signal would end it without saving. Of a launcher, those that it
- * has started are asked: it would kill them a second later. */
+/* Signals it once: a second signal would end it without saving. Of a launcher its own processes are
+ * signalled: the launcher would kill them a second later. */
 void sl_commands__child_stop(sl_commands__child *c, int signal);
 void sl_commands__child_look(sl_commands__child *c); // without waiting: reads, and notices its end
-/* One that has not ended is asked to stop, and killed if it does not within half a minute. */
+/* One that has not ended is signalled, and killed if it does not end within half a minute. */
 void sl_commands__child_clear(sl_commands__child *c);
-/* Waits for n of them, reporting how far the study is; stops them if the caller cancels. */
+/* Waits for n of them and reports the progress of the study; stops them if the caller cancels. */
 SL_NODISCARD sl_status sl_commands__children_wait(bool *out_of_time, sl_commands__child *c, int n,
                                              const sl_commands__study_context *s);
 
@@ -125,7 +125,7 @@ SL_NODISCARD sl_status sl_commands__study_report(const sl_commands__study_contex
 /* The state of each run. */
 SL_NODISCARD sl_status sl_commands__study_status(const sl_commands__study_context *s,
                                                  sl_str *result);
-/* What will be run and what that costs. */
+/* The runs to come and their cost. */
 SL_NODISCARD sl_status sl_commands__study_outlook(const sl_commands__study_context *s,
                                                   const sl_study *study, sl_str *out);
 

@@ -1,5 +1,5 @@
-/* study_report - the laws that a study's runs follow, and its report: laws.json, report.html and
- * figures/ in the folder of the study, made anew each time. */
+/* study_report - the laws of a study and its report: laws.json, report.html and figures/ in the
+ * folder of the study, written each time. */
 #include <math.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static sl_status add_findings(const sl_commands__study_context *s, const sl_repo
     return st;
 }
 
-/* No run has come to an end that laws could be fitted to. */
+/* No run has finished that laws could be fitted to. */
 static sl_status add_no_findings(const sl_commands__study_context *s, sl_str *result) {
     sl_io_json_add_text(result, "findings", NULL);
     sl_io_json_add_text(result, "report", NULL);
@@ -89,7 +89,7 @@ static sl_status add_unfinished(sl_report_input *out, sl_arena *a,
     return out->unfinished ? SL_OK : sl_fail(SL_ENOMEM, "no memory for the report");
 }
 
-/* Where the study was named by its folder, "study run" with it would find all done. */
+/* If the study was named by its folder, "study run" with that folder would find nothing to do. */
 static void add_command(sl_str *to, const sl_commands__study_context *s) {
     sl_str name = { 0 };
     const bool folder = strcmp(s->named, s->dir) == 0;
@@ -124,8 +124,8 @@ done:
     return st;
 }
 
-/* Problems that the best model solved and missed. A model or a file of judgements that is lost or
- * damaged takes the examples, not the report. */
+/* Problems that the best model solved and missed. If its model or its judgements are missing or
+ * damaged, the report has no examples. */
 static sl_status add_problems(sl_report_input *out, sl_arena *a,
                               const sl_commands__study_context *s, const sl_study *study) {
     const int best = sl_study_best_run(study);

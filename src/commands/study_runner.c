@@ -1,11 +1,11 @@
 /* study_runner - the jobs of a study as calls of the commands train and eval.
  *
- * A job's folder is the --out of train and the --model of eval, so what is there can be looked at,
- * gone on with and judged by hand as well. Events of the inner command become beats of the claim
- * and progress of the study; what it prints and notes is dropped.
+ * A job's folder is the --out of train and the --model of eval, so users can inspect, resume and
+ * evaluate it with these commands too. Events of the inner command become heartbeats of the claim
+ * and progress of the study; its output and notes are dropped.
  *
- * A run that was begun is resumed. One whose loss is not finite is tried as often as the plan says
- * and then recorded as diverged, which is an answer too: this learning rate is too high. */
+ * A run that was begun is resumed. A run whose loss is not finite is tried as often as the plan
+ * says and then recorded as diverged: its learning rate is too high. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 /* ---------------------------------------------------------------- options ------------------- */
 
-/* Do all options of a size fit each other? */
+/* Are all options of a size consistent? */
 static sl_status check_train(sl_commands_run *run) {
     sl_commands__setup setup = { 0 };
     sl_train_plan plan;
@@ -96,7 +96,7 @@ static void make_brief(char out[BRIEF], const symlaw_event *e) {
     sl_snprintf(out, BRIEF, "%.*s", (int)n, e->text);
 }
 
-/* What this run is, and how far. */
+/* The run and its progress. */
 static int show(job *j, const char *brief) {
     char text[320];
     const sl_report_tally *t = &j->runner->tally;
@@ -319,8 +319,8 @@ done:
     return st;
 }
 
-/* After a failure the evaluation begins anew: its journal may be the reason, damaged or of another
- * version of the program. What cannot be removed the evaluation refuses, and says so. */
+/* After a failure the evaluation starts from the beginning: its journal may be the reason, damaged
+ * or of another version of the program. If it cannot be removed, the evaluation refuses it. */
 static sl_status drop_journal(const job *j, const sl_study_job *what, const char *path) {
     const sl_study *s = j->study;
     const sl_study_evaluation *before = what->kind == SL_STUDY_JOB_BASELINE
@@ -393,7 +393,7 @@ static void report_notes(sl_commands__runner *r, const sl_study *study) {
     }
 }
 
-/* Progress at most a few times a second; in between only whether to stop. */
+/* Progress at most a few times a second; in between only polls for cancellation. */
 static sl_status report(const sl_study_runner *runner, const sl_study *study, const char *text) {
     static const double pause = 0.3;
     sl_commands__runner *r = runner->payload;

@@ -1,4 +1,4 @@
-/* study_setup - the options of a run of a study as train reads them, and what they cost. */
+/* study_setup - the options of a run of a study as train reads them, and its cost. */
 #include <string.h>
 
 #include "commands/study_impl.h"

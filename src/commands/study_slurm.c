@@ -6,7 +6,7 @@
 /* With --workers not given: as many as have something to do at once, but not a whole cluster. */
 enum { MAX_WORKERS = 16, MAX_WORDS = 4 };
 
-/* What the options say, and texts that it borrows. */
+/* The options of the job, and texts that they borrow. */
 typedef struct request {
     sl_study_slurm_options o;
     const char *words[MAX_WORDS];

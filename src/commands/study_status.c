@@ -1,4 +1,4 @@
-/* study_status - how far a study is: for progress, for `status`, for `init`. */
+/* study_status - the progress of a study, for events and for the actions status and init. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 /* ---------------------------------------------------------------- rates --------------------- */
 
-/* What finished runs took. */
+/* The cost of finished runs. */
 typedef struct rates {
     double flops, seconds; // of training
     double eval_seconds;   // of evaluations

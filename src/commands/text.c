@@ -1,4 +1,4 @@
-/* text - expressions and names that options bring. */
+/* text - expressions and names in the values of options. */
 #include <string.h>
 
 #include "commands/commands_impl.h"

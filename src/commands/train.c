@@ -1,4 +1,4 @@
-/* train - the command `train`: its options, what a run costs before it begins, what it tells. */
+/* train - the command `train`: its options, the cost of a run before it begins, its progress. */
 #include <math.h>
 #include <string.h>
 
@@ -229,8 +229,8 @@ static int on_entropy(const char *what, double done, double total, void *payload
                                   total) != SL_OK;
 }
 
-/* What targets are worth to who knows how they are drawn; rank 0 tells, so it alone needs to know.
- */
+/* The entropy of the targets given how they are drawn. Only rank 0 reports it, so only rank 0
+ * computes it. */
 static sl_status measure_entropy(sl_entropy *out, sl_commands_run *run, sl_pool *pool,
                                  const sl_pairs *pairs) {
     enum { PAIRS = 500 }; // about 0.6 s of a Zen 3; the estimate is within 2 %
@@ -246,7 +246,7 @@ static sl_status measure_entropy(sl_entropy *out, sl_commands_run *run, sl_pool 
     return SL_OK;
 }
 
-/* With the command that goes on, as it can be typed. */
+/* The message has the command that resumes. */
 static sl_status fail_stopped(const sl_train_result *r, const sl_train_plan *p, const char *dir) {
     sl_str word = { 0 };
     sl_str_add_word(&word, dir);
@@ -295,7 +295,7 @@ static sl_status train(sl_commands_run *run, sl_commands__setup *s, const sl_pai
     return sl_commands__output(run);
 }
 
-/* What can be said before the set is built, which takes seconds. */
+/* Checks before the set is built, which takes seconds. */
 static sl_status prepare(sl_commands__setup *s, place *p, sl_commands_run *run) {
     enum { TOKENS = 32 }; // of a target: memory hardly depends on it
     options *o = run->options;

@@ -1,4 +1,4 @@
-/* train_setup - from the options of a run to what train/ takes, and what the run will cost. */
+/* train_setup - from the options of a run to the structs of train/, and the cost of the run. */
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ void sl_commands__setup_clear(sl_commands__setup *s) {
 
 /* ---------------------------------------------------------------- kept with a run ----------- */
 
-/* Neither what only says how the work is done, nor what other options say already. */
+/* Not the options that do not change the result, and not those that other options determine. */
 bool sl_commands__run_keeps(const char *name) {
     static const char *const others[] = { "json", "quiet", "threads", "max-memory",
                                           "out",  "size",  "resume" };
@@ -197,8 +197,7 @@ static sl_status read_file(sl_json **out, const char *path) {
     return st;
 }
 
-/* A checkpoint has the configuration too: of what run.json has lost, and where it is lost itself.
- */
+/* A checkpoint has the configuration too, for the case that run.json lacks a member or is lost. */
 static sl_status read_checkpoint(sl_json **out, const char *dir) {
     char path[PATH_MAX];
     for (int64_t step = sl_ckpt_newest(dir); step >= 0 && !*out; step = sl_ckpt_before(dir, step)) {
@@ -237,7 +236,7 @@ void sl_commands__missing_note(const sl_commands_listener *l, const char *missin
             where, missing);
 }
 
-/* No configuration can be read: if there are checkpoints all the same, says what is wrong with
+/* No configuration can be read: if there are checkpoints, the message says what is wrong with
  * them. */
 static sl_status refuse_damaged(const char *dir) {
     int64_t step;

@@ -12,7 +12,7 @@ static int on_progress(int level, const char *what, double done, double total, v
            SL_OK;
 }
 
-/* The environment of another user (a setuid program) does not say where to write. */
+/* In a setuid program the environment of the other user is ignored. */
 void sl_commands_cache_folder(sl_str *s, const char *named) {
     const char *own = named ? named : secure_getenv("SYMLAW_CACHE");
     const char *xdg = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
