@@ -1,4 +1,4 @@
-/* command - every command of the program as one call, and the processes that share one. */
+/* command - symlaw_command, and the functions for several processes. */
 #include "api/api_impl.h"
 
 int symlaw_command_count(void) { return sl_commands_count(); }
@@ -18,8 +18,7 @@ symlaw_status symlaw_command(const char *name, const char *options_json, symlaw_
 
 /* ---------------------------------------------------------------- ranks --------------------- */
 
-/* Without a check of the stack: the program calls it before it knows that only --version is asked.
- */
+/* Without a check of the stack: the program calls it even for --version. */
 symlaw_status symlaw_begin(void) { return sl_par_begin(); }
 void symlaw_end(void) { sl_par_end(); }
 int symlaw_rank(void) { return sl_par_rank(); }

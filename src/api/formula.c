@@ -175,8 +175,8 @@ symlaw_status symlaw_formula_derivative(symlaw_formula **out, const symlaw_formu
     SL_API__PUBLIC(derivative(out, f, variable));
 }
 
-/* *out := the exact number that the shortest text of a double says; false in *fits where it is
- * beyond 64-bit rationals. */
+/* *out := the shortest text of a double as an exact number; *fits false if it is beyond 64-bit
+ * rationals. */
 static sl_status exact_number(sl_rat *out, bool *fits, sl_arena *a, double value) {
     char text[SL_REAL_TEXT_MAX];
     const int n = sl_real_text(text, value);
@@ -207,8 +207,8 @@ static sl_status exact(const sl_node **out, sl_arena *a, const symlaw_formula *f
     return st == SL_ENOMEM ? st : SL_OK;
 }
 
-/* Constants beyond exact numbers: the same tree with the same ones is the same function, and of
- * others nothing is said. */
+/* For constants beyond exact numbers: equal trees with equal constants are the same function; else
+ * the answer is unknown. */
 static bool same_text(const symlaw_formula *a, const symlaw_formula *b) {
     return sl_expr_equal(a->e, b->e) && a->params == b->params &&
            memcmp(a->value, b->value, (size_t)a->params * sizeof *a->value) == 0;

@@ -4,8 +4,8 @@
 
 #include "api/api_impl.h"
 
-/* Options of the command `pairs` that say how data are drawn. The seed has no default here: it is
- * the set's, as one --seed is for both. */
+/* Options of the command `pairs` for drawing data. The default of the seed is that of the set, as
+ * one --seed is for both. */
 typedef struct data_options {
     sl_pairs_options pairs;
     int64_t seed;

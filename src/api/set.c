@@ -31,7 +31,7 @@ static sl_status open_set(symlaw_set **out, const symlaw_set_options *options,
         memcpy(&o, options,
                SL_MIN(options->size, sizeof o)); // what an older caller lacks is default
     }
-    if (o.threads < 0 || o.max_memory < 0) // the rest is for universe/ to judge
+    if (o.threads < 0 || o.max_memory < 0) // universe/ checks the rest
         return sl_fail(SL_EINVAL, "symlaw_set_open: threads or max_memory is negative");
     sl_universe_options u = { .depth = o.depth,
                               .variables = o.variables,
@@ -92,7 +92,8 @@ int symlaw_set_is_withheld(const symlaw_set *s, int64_t index) {
     return sl_universe_withheld(s->universe, index);
 }
 
-/* *out := the set with all functions of the enumeration, built by the first thread that asks. */
+/* *out := the set with all functions of the enumeration, built by the first thread that needs
+ * it. */
 static sl_status all_functions(const sl_universe **out, symlaw_set *s) {
     const sl_commands_listener nobody = { .start = sl_clock() };
     sl_status st = SL_OK;
@@ -108,7 +109,7 @@ static sl_status all_functions(const sl_universe **out, symlaw_set *s) {
 static sl_status find(int64_t *index, const symlaw_set *s, const symlaw_formula *f) {
     if (!index || !s || !f) return sl_fail(SL_EINVAL, "symlaw_set_find: an argument is NULL");
     const sl_universe *all;
-    SL_TRY(all_functions(&all, (symlaw_set *)s)); // to its readers the set stays as it is
+    SL_TRY(all_functions(&all, (symlaw_set *)s)); // no reader can observe the change
     *index = sl_universe_find(all, f->e);
     return SL_OK;
 }

@@ -1,4 +1,4 @@
-/* bags - which rows are fitted, which are held out, and which the model is shown together. */
+/* bags - which rows are fitted, which are held out, and which the model reads together. */
 #include <math.h>
 
 #include "discover/discover_impl.h"
@@ -31,7 +31,7 @@ sl_status sl_discover__rows_make(sl_discover__rows *out, sl_arena *a, const sl_d
 
 enum { MOST_BAGS = 8 };
 
-/* Inputs that have mean 0 and variance 1 as they are need not be shown twice. */
+/* If the inputs have mean 0 and variance 1 already, the model need not read them twice. */
 static bool is_unit(const sl_discover__rows *r) {
     for (int i = 0; i < r->shown; i++) {
         const int c = r->column[i];

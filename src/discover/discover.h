@@ -3,30 +3,31 @@
  *     rows -> search ------------------------------------------------+-> rank, front
  *          -> bags -> samples -> parse, canonical form, R2 -> refine -+
  *
- * Two engines fill one pool of candidates. The search (search.h) enumerates formulas; the model
+ * Two sources fill one pool of candidates. The search (search.h) enumerates formulas; the model
  * reads bags of as many rows as it was trained on and is sampled. In SL_DISCOVER_BOTH the search
- * comes first, which takes milliseconds; if it ends with a formula that leaves no more than the
- * noise, the model is neither sampled nor loaded. Else the model's samples join, the best are
- * refined, and the search runs once more with parts of the samples as terms of low cost (search.c).
+ * comes first, which takes milliseconds; if it finds a formula whose residuals are no larger than
+ * the noise, the model is neither loaded nor sampled. Otherwise the model's samples are added, the
+ * best are refined, and the search runs once more with parts of the samples as terms of low cost
+ * (search.c).
  *
  * A sample becomes a candidate: an expression whose canonical form is new, with its R2 on
- * all rows. To refine is to free the numbers of a candidate and to fit them (fit.h); constants that
- * come out close to exact numbers are rounded to them where the fit does not worsen.
+ * all rows. To refine is to free the numbers of a candidate and to fit them (fit.h); constants
+ * near exact numbers are rounded when the fit does not worsen.
  *
- * The first candidate is the one of least description length, sl_fit_describe, the project's one
- * criterion: bits of the formula and of what it leaves unexplained. R2 alone prefers whatever has
- * more constants. The others that no simpler one beats are the front. The paper's metric keeps the
- * highest R2 whatever its size (SL_RANK_R2).
+ * The first candidate is that of least description length, sl_fit_describe, the project's one
+ * criterion: bits of the formula and of its residuals. R2 alone prefers formulas with more
+ * constants. Candidates that are better than all simpler ones are the front. The paper's metric
+ * keeps the highest R2 whatever the size (SL_RANK_R2).
  *
- * Nothing is thrown away: every candidate is listed with its status (SL_CANDIDATE_STATES).
+ * Every candidate is listed with its status (SL_CANDIDATE_STATES).
  *
  * Budgets are counts of work (`effort`: steps of the search, samples, candidates to refine, steps
- * of a fit), so the result is the same for any number of threads. A deadline or a cancel on top
- * ends the work early; the best so far is ranked and the result says that it was cut.
+ * of a fit), so the result is the same for any number of threads. A deadline or a cancellation ends
+ * the work early; the best so far is ranked and the result is marked as cut.
  *
  * R2 follows sl_num_r2, in double. A candidate that is not real and finite in all rows has none.
  *
- * Ownership: a sl_discovery owns all that it shows. Threads: none shared. */
+ * Ownership: a sl_discovery owns all that it points to. Threads: no shared state. */
 #ifndef SL_DISCOVER_H
 #define SL_DISCOVER_H
 
@@ -36,8 +37,8 @@
 
 /* ---------------------------------------------------------------- options ------------------- */
 
-/* Samples from elsewhere than a model. They are read, scored, refined and ranked as a model's
- * are. */
+/* Samples of another source than a model. They are parsed, scored, refined and ranked like those of
+ * a model. */
 typedef struct sl_proposer {
     /* *out := sample `number` for data with so many inputs, in a: a function of these, the options'
      * seed and problem and `state`, from any thread. */
@@ -46,7 +47,7 @@ typedef struct sl_proposer {
     const void *state;
 } sl_proposer;
 
-/* What an effort buys. The restarts are for the best eighth of the refined ones.
+/* The amounts of work of an effort. Restarts are for the best eighth of the refined candidates.
  *    id  name  samples  refined  evaluations of a fit  restarts of a fit */
 #define SL_EFFORTS(X)                        \
     X(LOW,    "low",      32,   8,  60, 0)   \
@@ -62,13 +63,13 @@ typedef enum sl_effort {
 
 enum { SL_SCALE_RAW, SL_SCALE_UNIT, SL_SCALE_BOTH };
 
-/* The engines that propose formulas. */
+/* The sources of formulas. */
 enum { SL_DISCOVER_BOTH, SL_DISCOVER_EXHAUSTIVE, SL_DISCOVER_MODEL };
 
-/* Which candidate comes first: the one of least description length, or of highest R2. The two by R2
- * differ in what counts as equal and what decides then: for people R2 that differ by rounding are
- * equal and the simpler formula is the better answer, for the paper's metric only equal doubles
- * are, and the more probable one comes first. */
+/* The order of candidates: by description length, or by R2. The two orders by R2 differ in what
+ * counts as equal and what decides then. SL_RANK_SIMPLE: values that differ by rounding are equal,
+ * and the simpler formula comes first. SL_RANK_R2, the paper's metric: only equal doubles are
+ * equal, and the more probable formula comes first. */
 enum { SL_RANK_BITS, SL_RANK_SIMPLE, SL_RANK_R2 };
 
 struct sl_candidate;
@@ -103,7 +104,7 @@ typedef struct sl_discover_options {
 
 extern const sl_option_table sl_discover_table;
 sl_discover_options sl_discover_defaults(void);
-/* The paper's way: the model's samples, unmodified. */
+/* As in the paper: the model's samples, unmodified. */
 extern const sl_option_preset sl_discover_paper[];
 sl_discover_options sl_discover_paper_defaults(void);
 
@@ -111,7 +112,7 @@ SL_NODISCARD sl_status sl_discover_options_check(const sl_discover_options *o);
 
 /* ---------------------------------------------------------------- candidates ---------------- */
 
-/* What became of a candidate, from bad to good.   id  name  text */
+/* Status of a candidate, from bad to good.   id  name  text */
 #define SL_CANDIDATE_STATES(X)                                                              \
     X(INVALID,   "invalid",   "not an expression; see the reason")                         \
     X(DUPLICATE, "duplicate", "the same canonical form as an earlier candidate")           \
@@ -130,8 +131,7 @@ typedef enum sl_candidate_state {
 } sl_candidate_state;
 const char *sl_discover_candidate_state_name(sl_candidate_state s);
 
-/* Where a candidate comes from: samples, which a proposer may have made instead of the model, the
- * search, or neither.
+/* The source of a candidate: samples (of the model or of a proposer), the search, or neither.
  *    id  name */
 #define SL_SOURCES(X)           \
     X(MODEL,    "model")        \
@@ -162,7 +162,7 @@ typedef struct sl_candidate {
     const sl_node *expr;    // tidy; NULL if INVALID
     int params;
     const double *value;    // of the constants
-    const double *error;    // their standard errors, NaN where nothing can be said
+    const double *error;    // their standard errors, NaN where they cannot be estimated
     int size;               // nodes, a constant being one
     double r2;              // on the rows that were fitted; NaN if UNREAL
     double r2_proposed;     // as it was proposed
@@ -186,7 +186,7 @@ typedef struct sl_discover_cost {
     double search, score, refine; // seconds
 } sl_discover_cost;
 
-/* What the search has come to; of two passes the sums, and the end of the last. */
+/* The result of the search; of two passes the sums, and the end of the last. */
 typedef struct sl_discover_searched {
     int passes;          // 0: there was no search
     sl_search_end end;
@@ -205,11 +205,11 @@ const char *sl_discover_cut_name(sl_cut cut); // "", "time" or "cancel"
 
 typedef struct sl_discovery {
     int64_t count;
-    sl_candidate *candidate;  // the best first; those without R2 behind, in the order they came
+    sl_candidate *candidate;  // the best first; those without R2 last, in the order of proposal
     int64_t ranked;           // that have an R2
-    bool within_noise;        // the first one leaves no more than the noise, as far as is known
+    bool within_noise;        // residuals of the first are no larger than the noise, if known
     bool model_used;
-    int model_inputs;         // columns that the model was shown
+    int model_inputs;         // number of columns that the model reads
     int model_input[SL_DATA_MAX_INPUTS]; // which, from 0
     sl_discover_searched search;
     int64_t rows_fit, rows_held;
@@ -226,8 +226,8 @@ typedef int (*sl_discover_progress)(const char *what, double done, double total,
                                     const sl_candidate *best, void *payload);
 
 /* SL_EINVAL: fewer than 2 rows, too many inputs. model may be NULL: then samples are a proposer's,
- * or of the model that the options open, or there are none. A model that takes fewer inputs than
- * there are is shown those that explain most. Free *out also after a cut. */
+ * or of the model that the options open, or there are none. If there are more inputs than the model
+ * accepts, it reads those that explain most. Free *out also after a cut. */
 SL_NODISCARD sl_status sl_discover_run(sl_discovery **out, const sl_infer *model, sl_pool *pool,
                                        const sl_dataset *p, const sl_discover_options *o,
                                        sl_discover_progress progress, void *payload);
@@ -240,8 +240,8 @@ SL_NODISCARD sl_status sl_discover_candidate_print(sl_str *s, const sl_candidate
 SL_NODISCARD sl_status sl_discover_candidate_eval(double *y, sl_arena *scratch,
                                                   const sl_candidate *c, const sl_dataset *p);
 
-/* Digits of constant k that its standard error leaves room for, two of those of the error included,
- * so that what is cut off is noise; `most` at most, and without an error. */
+/* Significant digits of constant k: up to the second digit of its standard error; at most `most`,
+ * which is also the number without an error. */
 int sl_discover_candidate_digits(const sl_candidate *c, int k, int most);
 
 /* Rows that rounded formulas are tried on: a few of all, those that were fitted, those held out. */
@@ -252,9 +252,9 @@ typedef struct sl_rounding {
 /* p is the problem of the discovery, and must live as long. */
 SL_NODISCARD sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, const sl_dataset *p,
                                         const sl_discovery *d);
-/* *out := c with constants rounded for people to read, in a: to the digits that their errors leave,
- * six at most, and then as many more as it takes for the formula to be real in every row where c is
- * and to explain the rows as well, up to two percent more of what c leaves. */
+/* *out := c with constants rounded for printing, in a: to the digits that their errors leave, six
+ * at most, and more until the formula is real in every row where c is and leaves at most two
+ * percent more unexplained than c. */
 SL_NODISCARD sl_status sl_discover_candidate_round(sl_candidate *out, sl_arena *a,
                                                    const sl_candidate *c, const sl_rounding *r);
 

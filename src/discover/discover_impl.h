@@ -1,5 +1,4 @@
-/* Inside src/discover only: the rows at hand, the bags that a model is shown, candidates in
- * work. */
+/* Inside src/discover only: the rows, the bags that a model reads, candidates in work. */
 #ifndef SL_DISCOVER_IMPL_H
 #define SL_DISCOVER_IMPL_H
 
@@ -8,19 +7,20 @@
 
 #include "discover/discover.h"
 
-/* What random numbers are for. */
+/* Streams of random numbers. */
 enum {
     SL_DISCOVER__HOLDOUT = 0xd15c01,
     SL_DISCOVER__BAGS = 0xd15c02,
     SL_DISCOVER__RESTARTS = 0xd15c03,
 };
 
-/* R2 that are this close are the same to people: then simplicity decides. */
+/* R2 this close count as equal: then simplicity decides. */
 #define SL_DISCOVER__TIE 1e-12
 
 /* ---------------------------------------------------------------- ending early -------------- */
 
-/* Asked by all threads, reported by one: the calling one, which is worker 0 of every pool. */
+/* Read by all threads; only the calling thread, which is worker 0 of every pool, reports
+ * progress. */
 typedef struct sl_discover__control {
     double start, deadline; // 0: none
     double half;            // when sampling must end for the fits to have their share; 0: never
@@ -35,13 +35,13 @@ typedef struct sl_discover__control {
     const sl_candidate *best;
 } sl_discover__control;
 
-/* Must the work end? From any thread; report: from the calling one, which then may report
+/* Must the work end? For any thread. report: called by the calling thread, which may report
  * progress. */
 bool sl_discover__stop(sl_discover__control *c, bool report);
 
 /* ---------------------------------------------------------------- rows and bags ------------- */
 
-/* The rows to fit and those held out. Without a holdout the first is the caller's own. */
+/* The rows to fit and those held out. Without a holdout the former are the caller's data set. */
 typedef struct sl_discover__rows {
     sl_dataset fit, held;
     sl_standard standard; // of the inputs to fit
@@ -52,7 +52,7 @@ typedef struct sl_discover__rows {
 SL_NODISCARD sl_status sl_discover__rows_make(sl_discover__rows *out, sl_arena *a,
                                               const sl_dataset *p, const sl_discover_options *o);
 
-/* What the model is shown at once, and the samples it is asked for. */
+/* Rows that the model reads together, and the number of samples for them. */
 typedef struct sl_discover__bag {
     bool unit; // inputs brought to mean 0 and variance 1
     sl_dataset data;
@@ -136,7 +136,7 @@ SL_NODISCARD sl_status sl_discover__merge(sl_discover__pool *p, int64_t *place, 
 /* d := the candidates of the pool, ranked, with the front marked. */
 SL_NODISCARD sl_status sl_discover__list(sl_discovery *d, sl_discover__pool *p);
 
-/* *form := the canonical form of e; where there is none, e itself will do. */
+/* *form := the canonical form of e; e itself if it has none. */
 SL_NODISCARD sl_status sl_discover__form(const sl_node **form, sl_arena *a, const sl_node *e);
 /* *e := the shortest of *e, its canonical form, and that with common factors taken out of a sum. */
 SL_NODISCARD sl_status sl_discover__neat(const sl_node **e, sl_arena *a, const sl_node *form);
@@ -147,7 +147,7 @@ SL_NODISCARD sl_status sl_discover__copy(const double **out, sl_arena *a, const 
 SL_NODISCARD sl_status sl_discover__score(double *r2, sl_arena *scratch, const sl_node *e,
                                           const double *value, const sl_dataset *p);
 
-/* What an effort is worth. */
+/* The amounts of work of an effort. */
 typedef struct sl_discover__budget {
     int64_t samples, refined;
     int evaluations, restarts;

@@ -1,4 +1,4 @@
-/* fit - the best candidates get their constants fitted and, where it costs nothing, exact again. */
+/* fit - fits the constants of the best candidates, and rounds them when the fit does not worsen. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { WAVE = 8 };
 
 /* ---------------------------------------------------------------- skeletons ----------------- */
 
-/* Of the structure alone: numbers are all alike, but exponents count. */
+/* Of the structure alone: numbers are ignored, except exponents. */
 static uint64_t skeleton_hash(const sl_node *e, uint64_t seed) {
     if (e->op == SL_OP_NUM || e->op == SL_OP_PAR) return sl_hash("c", 1, seed);
     if (e->op == SL_OP_POW) {
@@ -26,7 +26,8 @@ static uint64_t skeleton_hash(const sl_node *e, uint64_t seed) {
     return seed;
 }
 
-/* Skeletons that have been met: twice as many places as they can be, a power of two; 0: empty. */
+/* Set of skeletons seen so far: at least twice as many places as skeletons, a power of two; 0:
+ * empty. */
 typedef struct met {
     uint64_t *hash;
     size_t mask;
@@ -59,7 +60,8 @@ static int64_t thin(int64_t *pick, int64_t n, met *m, const sl_discover__pool *p
     return kept;
 }
 
-/* Leaves of pick[0..n) those that a search has not fitted already; what it has is met. */
+/* Leaves of pick[0..n) those that the search has not fitted; the skeletons of the others count as
+ * seen. */
 static int64_t without_search(int64_t *pick, int64_t n, met *m, const sl_discover__pool *p) {
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++)
@@ -143,8 +145,8 @@ static bool is_simpler(const sl_candidate *c, const sl_fit *f) {
     return sl_expr_nodes(f->expr) > c->size || f->params > c->params;
 }
 
-/* A fit is taken if it explains more, or as much by less; or if some of its constants are exact,
- * which sl_fit_snap has weighed against what is lost by that. */
+/* A fit replaces the candidate if it explains more, or as much with fewer nodes; or if some of its
+ * constants are exact: sl_fit_snap has checked that this is worth the loss. */
 static bool is_gain(const sl_candidate *c, const sl_fit *f, int snapped) {
     if (!f->expr || isnan(f->r2)) return false;
     if (isnan(c->r2) || f->r2 > c->r2 + SL_DISCOVER__TIE) return true;
@@ -153,8 +155,8 @@ static bool is_gain(const sl_candidate *c, const sl_fit *f, int snapped) {
            (sl_expr_nodes(f->expr) < c->size || (c->params > 0 && f->params < c->params));
 }
 
-/* What it is made of stays beside a fit that is less simple, for noise has fits of its own, and
- * beside one that was snapped at the price of some R2. */
+/* The candidate is kept together with a fit that is less simple, because constants fit noise too,
+ * and with one that lost some R2 by rounding. */
 static bool stays(const sl_candidate *c, const sl_fit *f) {
     return !isnan(c->r2) && (is_simpler(c, f) || f->r2 < c->r2 - SL_DISCOVER__TIE);
 }
@@ -188,7 +190,7 @@ static sl_status run_wave(fitting *f, int n) {
         sl_discover__work *w = &p->work[f->pick[i]];
         p->cost->evaluations += f->fit[i].evaluations;
         p->cost->refined +=
-            f->fit[i].expr != NULL && !f->snap; // who has a second round had a first
+            f->fit[i].expr != NULL && !f->snap; // the second round follows a first
         if (f->steady[i] && is_gain(&w->c, &f->fit[i], f->snapped[i]))
             SL_TRY(take(p, w, &f->fit[i], f->snapped[i]));
     }
@@ -210,8 +212,8 @@ static sl_status run_waves(fitting *f, const int64_t *pick, int64_t n) {
     return SL_OK;
 }
 
-/* Most fits end where their first start leads, good or bad, and most will never be looked at. So
- * all get one start, and the better quarter gets the others and has its constants made exact. */
+/* Most fits end where their first start leads, and most do not matter for the result. So all get
+ * one start, and the better quarter gets the others and has its constants rounded. */
 sl_status sl_discover__refine(sl_discover__pool *p) {
     const double start = sl_clock();
     fitting f = { .p = p, .budget = sl_discover__budget_of(p->o) };

@@ -1,10 +1,10 @@
-/* formulas - what a search has found, as candidates in the form that people would write.
+/* formulas - formulas of the search as candidates, in a common form.
  *
  * They are fitted and snapped already. Two things are done to their powers. A constant under a
  * power moves in front of it: sqrt(4.02 l) is 2.006 sqrt(l). And a formula with fitted exponents
- * gets a twin with the simple fractions next to them, its other constants fitted again: where
- * errors are not quite random, as those of real planets, a^1.49968 leaves less than a^(3/2), but
- * takes more bits to say. */
+ * gets a second version with the nearest simple fractions, its other constants fitted again. Where
+ * errors are not quite random, as for the orbits of planets, a^1.49968 has smaller residuals than
+ * a^(3/2) but more bits. */
 #include <math.h>
 
 #include "discover/discover_impl.h"

@@ -46,7 +46,7 @@ typedef struct reading {
     bool unit;
 } reading;
 
-/* From the columns that the model was shown to the inputs of these numbers. */
+/* From the columns that the model reads to the inputs of these numbers. */
 static sl_status to_inputs(const sl_node **e, sl_arena *a, const sl_discover__rows *r) {
     const sl_node *with[SL_DATA_MAX_INPUTS];
     bool same = true;
@@ -170,7 +170,7 @@ static sl_status copy_expr(const sl_node **e, sl_arena *a) {
     return *e ? SL_OK : sl_fail_memory(1, sizeof **e, "candidates");
 }
 
-/* Of constants that were not fitted nothing can be said. */
+/* Constants that were not fitted have no standard errors. */
 static sl_status set_errors(sl_candidate *c, sl_arena *a) {
     double *error = sl_arena_alloc(a, (size_t)c->params * sizeof *error);
     if (!error) return sl_fail_memory((size_t)c->params, sizeof *error, "candidates");
@@ -191,7 +191,7 @@ static sl_status keep(sl_discover__pool *p, sl_discover__work *w) {
     return SL_OK;
 }
 
-/* A sample that says what a baseline does is that candidate from now on. */
+/* A sample that equals a baseline replaces it. */
 static void take_over(sl_candidate *c, const sl_candidate *sample) {
     c->source = SL_SOURCE_MODEL;
     c->number = sample->number;

@@ -1,6 +1,6 @@
-/* neat - the form of a found formula that people would write.
+/* neat - the simplest form of a found formula.
  *
- * A search builds formulas of what it happens to combine: (a w - a c)/(d/k) for k a (w - c)/d. Two
+ * The search combines terms in any form: (a w - a c)/(d/k) for k a (w - c)/d. Two
  * other forms are tried: the canonical one, which is a sum of products, and that sum with what all
  * its terms have in common in front of it. The one of fewest nodes is kept, the given one among
  * equals. All have the same constants and the same values wherever they are real. */

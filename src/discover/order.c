@@ -1,4 +1,4 @@
-/* order - which candidate is the better answer, and which ones have become the same. */
+/* order - the order of candidates, and which of them are the same after fitting. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static sl_status are_alike(bool *out, sl_arena *scratch, const view *w, const sl
     return SL_OK;
 }
 
-/* Close enough for a closer look: R2 would differ by more otherwise. */
+/* Can they be the same? Their R2 would differ by more otherwise. */
 static bool may_be_alike(const sl_candidate *a, const sl_candidate *b) {
     const double left = fmax(1 - a->r2, 1 - b->r2);
     return fabs(a->r2 - b->r2) <= 3e-3 * left + SL_DISCOVER__TIE;
@@ -152,7 +152,7 @@ static bool is_simpler(const sl_candidate *a, const sl_candidate *b) {
     return a->size != b->size ? a->size < b->size : a->params < b->params;
 }
 
-/* Of two that are the same the simpler stands, at the place of the first. */
+/* Of two that are the same the simpler is kept, at the place of the first. */
 static void unite(sl_discover__pool *p, int64_t *first, int64_t second) {
     sl_candidate *a = &p->work[*first].c, *b = &p->work[second].c;
     int64_t stays = *first, goes = second;

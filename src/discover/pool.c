@@ -32,7 +32,7 @@ void sl_discover__find_best(sl_discover__pool *p, int64_t first) {
 /* ---------------------------------------------------------------- what is allowed ----------- */
 
 /* Functions in e that `ops` does not name. Sums, products and powers are how expressions are held,
- * whatever operators they were written with, so those are not told apart. */
+ * whatever operators they were written with, so those are not distinguished. */
 static bool has_other_function(const sl_node *e, uint32_t ops) {
     static const char *const names[] = {
 #define X(id, name, operands, commutes) name,

@@ -1,4 +1,4 @@
-/* rank - the list that is shown: bits, order, what has become the same, the front. */
+/* rank - the ranked list: bits, order, duplicates after fitting, the front. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -147,7 +147,7 @@ sl_status sl_discover__list(sl_discovery *d, sl_discover__pool *p) {
         sl_candidate *c = &d->candidate[rank[i]];
         *c = p->work[i].c;
         if (c->same_as < 0) continue;
-        int64_t first = c->same_as; // who may have become a duplicate since
+        int64_t first = c->same_as; // it may have become a duplicate since
         while (p->work[first].c.state == SL_CANDIDATE_DUPLICATE) first = p->work[first].c.same_as;
         c->same_as = rank[first];
     }

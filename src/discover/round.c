@@ -1,13 +1,12 @@
-/* round - formulas for people: constants with few digits, and still the same formula.
+/* round - formulas with rounded constants for printing.
  *
- * A standard error says how many digits of a constant mean something. Two things may need more of
- * them. Constants that make up for each other have errors larger than what each may be rounded by.
- * And next to the edge of a domain there is no room: (v - 1.05)^(3/2) has no value where v is
- * 1.0454, however little the digits that were cut off weigh in R2. So each rounded formula is tried
- * on the rows, and gets one more digit for every constant until it is real in every row where the
- * exact one is and explains them as well: those that were fitted and those held out, each by
- * itself, for held-out rows may be so badly explained that nothing shows beside them. With 17
- * digits a double is itself, so that ends. */
+ * The standard error of a constant limits its significant digits. Two cases need more digits.
+ * Correlated constants have errors larger than the amount each may be rounded by. And at the edge
+ * of a domain rounding can leave it: (v - 1.05)^(3/2) has no value where v is 1.0454, although the
+ * change of R2 is negligible. So each rounded formula is tried on the rows, and every constant gets
+ * one more digit until the formula is real in every row where the exact one is and explains the
+ * rows as well. Fitted and held-out rows are tried separately: held-out rows may be explained so
+ * badly that they would hide a change. With 17 digits a double is exact, so the loop ends. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -94,7 +93,7 @@ static double rounded(double value, int digits) {
     return isfinite(near) ? near : value; // the largest numbers round up to none
 }
 
-/* Returns whether a digit is cut off. */
+/* Returns whether any constant was changed. */
 static bool round_all(double *value, const sl_candidate *c, int more) {
     bool cut = false;
     for (int i = 0; i < c->params; i++) {

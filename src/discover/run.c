@@ -53,7 +53,7 @@ typedef struct sampling {
     sl_pool *inside; // threads that work on one bag together; NULL: one bag each
 } sampling;
 
-/* Half of the time is for the fits, which gain more than further samples would. */
+/* Half of the time is reserved for the fits, which gain more than further samples. */
 static bool is_enough(sl_discover__control *c, bool report) {
     if (report) c->done = (double)atomic_load_explicit(&c->sampled, memory_order_relaxed);
     if (sl_discover__stop(c, report)) return true;
@@ -193,7 +193,7 @@ done:
 
 /* ---------------------------------------------------------------- the model ----------------- */
 
-/* A model that takes fewer inputs than there are is shown those that explain most. */
+/* If there are more inputs than the model accepts, it reads those that explain most. */
 static sl_status show_inputs(sl_discover__pool *p, int takes) {
     sl_discover__rows *r = &p->rows;
     double explained;
@@ -262,7 +262,7 @@ static void pool_clear(sl_discover__pool *p) {
     sl_free(p->scratch);
 }
 
-/* When a pass of the search must end: in the middle of the time that is left if more is to come. */
+/* The deadline of a pass of the search: half of the time that is left, if the model comes after. */
 static double pass_deadline(const sl_discover__control *c, bool more) {
     return c->deadline > 0 && more ? (sl_clock() + c->deadline) / 2 : c->deadline;
 }
@@ -303,10 +303,10 @@ static sl_status propose(sl_discovery *d, sl_discover__pool *p, const sl_infer *
     return SL_OK;
 }
 
-/* How much more than the noise may be left by a formula that was fitted to it. */
+/* How much larger than the noise the residuals of a fitted formula may be. */
 static const double NOISE_SLACK = 1.1;
 
-/* Of a formula that is not the search's: nothing is known of the noise where there was no search
+/* Of a formula from another source than the search. The noise is not known if there was no search
  * and sigma is not given. */
 static bool is_within_noise(const sl_discovery *d, double sigma) {
     if (d->ranked == 0) return false;

@@ -1,8 +1,8 @@
-/* search - a search's formulas as candidates.
+/* search - formulas of the search as candidates.
  *
- * It works on the rows that are fitted and reports through the same progress as sampling does. Its
- * second pass gets the samples of a model as hints: whole formulas as the model wrote them, of
- * which the search takes parts as terms of low cost. It runs only the steps that these add to. */
+ * The search works on the rows that are fitted and reports progress like sampling. Its second pass
+ * gets samples of the model as hints: whole formulas, of which the search takes parts as terms of
+ * low cost. It runs only the steps that use hints. */
 #include <math.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ static int on_progress(const sl_search_progress *progress, void *payload) {
 
 /* ---------------------------------------------------------------- hints --------------------- */
 
-/* hints[0..) := the best samples by R2, as the model wrote them; returns how many. */
+/* hints[0..) := the best samples by R2, unmodified; returns how many. */
 static sl_status find_hints(const sl_node **hints, int *n, sl_discover__pool *p) {
     const size_t mark = sl_arena_mark(&p->scratch[0]);
     int64_t *place = sl_arena_alloc(&p->scratch[0], (size_t)p->count * sizeof *place);
@@ -66,7 +66,7 @@ static sl_status find_hints(const sl_node **hints, int *n, sl_discover__pool *p)
 
 /* ---------------------------------------------------------------- one pass ------------------ */
 
-/* The second pass has the steps that use hints alone: what the first one lacked stays said. */
+/* The second pass has only the steps that use hints: notes of the first pass stay. */
 static void add_up(sl_discover_searched *s, const sl_search_result *r, int hints) {
     const bool was_short = s->passes > 0 && s->memory_short.steps > 0;
     s->passes++;
@@ -83,8 +83,7 @@ static void add_up(sl_discover_searched *s, const sl_search_result *r, int hints
     if (r->too_large > 0) s->too_large = r->too_large;
 }
 
-/* Of the whole discovery: a search that ran out of its own share of the time has cut nothing yet.
- */
+/* Of the whole discovery: a search that used up its share of the time is not cut yet. */
 static void take_cut(sl_discover__pool *p, const sl_search_result *r) {
     int none = SL_CUT_NONE;
     if (r->end == SL_SEARCH_CANCEL)

@@ -4,8 +4,7 @@
 
 #include "report/report_impl.h"
 
-/* Has it a formula that can be written? Not with a constant that overflowed, which is never real.
- */
+/* Does it have a formula that can be printed? Not if a constant has overflowed. */
 bool sl_report__can_print(const sl_candidate *c);
 /* Appends variable v as formulas spell it: in backticks where its name is no word. */
 SL_NODISCARD sl_status sl_report__add_variable(sl_str *s, int v, const sl_names *names);
@@ -18,7 +17,7 @@ SL_NODISCARD sl_status sl_report__add_units(sl_str *s, const sl_units *u, const 
 /* Appends lines below the table: what was done, and with which data. */
 SL_NODISCARD sl_status sl_report__discovery_work(sl_str *s, const sl_report_discovery *r);
 
-/* What a picture is made from. */
+/* The input of a picture. */
 typedef struct sl_report__picture {
     const sl_report_discovery *r;
     bool html;
@@ -27,7 +26,7 @@ typedef struct sl_report__picture {
     const sl_candidate *best; // NULL if no candidate has an R2
     sl_rounding rounding;     // what rounded formulas are tried on
     sl_candidate rounded;     // the best with constants for people to read
-    sl_dataset rows;          // all, or as many as can be told apart
+    sl_dataset rows;          // all, or as many as can be distinguished
     double *value, *residual; // of the formula, of the rows; NaN where it is not real
     char plain[SL_DATA_MAX_INPUTS][16];
     const char *name[SL_DATA_MAX_INPUTS], *target; // of inputs and y

@@ -1,5 +1,5 @@
-/* discovery_json - what was found as members of an object, in full precision. The shape is
- * described in docs/formats.md. */
+/* discovery_json - a discovery as members of an object, in full precision; docs/formats.md
+ * describes them. */
 #include <math.h>
 #include <string.h>
 
@@ -74,7 +74,8 @@ static sl_status add_skeleton(sl_str *s, const sl_candidate *c) {
     return st;
 }
 
-/* A program wants x1, x2, ... whatever the columns are called; a person wants the names. */
+/* Text for programs has x1, x2, ... whatever the names of columns; text for people has the
+ * names. */
 static sl_status add_texts(sl_str *s, const sl_candidate *c, const sl_names *names) {
     const sl_names plain = { NULL, names->count };
     SL_TRY(add_text(s, "formula", c, SL_FORMAT_INFIX, names));
@@ -254,7 +255,7 @@ done:
     return st;
 }
 
-/* The best one also stands alone, for who wants nothing else. */
+/* The best one is also a member of its own. */
 static sl_status add_best(sl_str *s, const sl_report_discovery *f, const sl_names *names) {
     if (f->discovery->ranked == 0) {
         sl_io_json_add_null(s, "formula");

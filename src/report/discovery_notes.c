@@ -18,8 +18,8 @@ static void add_reasons(sl_str *s, const int64_t *invalid) {
     if (strcmp(between, ", ") == 0) sl_str_add_char(s, ')');
 }
 
-/* Which steps did not fit, and what they need, in the unit of the option and rounded up. False: all
- * did, or it does not matter. */
+/* Steps that did not fit into memory, and the memory they need, in the unit of the option, rounded
+ * up. False: all fitted, or it does not matter. */
 static bool memory_line(char *line, size_t size, const sl_discover_searched *d) {
     const sl_search_short *m = &d->memory_short;
     if (d->passes == 0 || d->end != SL_SEARCH_MEMORY) return false;
@@ -138,7 +138,7 @@ static void say_line(void *to, const char *name, const char *sentence) {
     sl_report_line(to, name, "%s", sentence);
 }
 
-/* Which inputs the model was shown, where there are more than it takes. */
+/* The inputs that the model reads, if there are more than it accepts. */
 static sl_status add_shown(sl_str *s, const sl_report_discovery *f) {
     const sl_discovery *d = f->discovery;
     if (!d->model_used || d->model_inputs == f->table->data.inputs) return SL_OK;

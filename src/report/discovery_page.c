@@ -1,8 +1,8 @@
 /* discovery_page - a page around the figure: the formula, how good it is, its constants, the next
  * ones.
  *
- * The page stands alone: no scripts, no fonts, nothing is fetched. It is well-formed XML besides
- * being HTML, so anything that reads either can take it apart. */
+ * The page is one file: no scripts, no fonts, nothing is fetched. It is well-formed XML and HTML,
+ * so programs that read either can parse it. */
 #include <math.h>
 #include <string.h>
 

@@ -82,9 +82,9 @@ static sl_range range_of(const double *v, int64_t n) {
     return r;
 }
 
-/* Is a logarithmic axis the one to see these on? They must be positive and span more than three
- * decades, and an eighth of them be in the lower half of it: else a few that are close to 0 would
- * take half of the picture. */
+/* Should the axis be logarithmic? The values must be positive and span more than three decades, and
+ * an eighth of them must be in its lower half: else a few values near 0 would take half of the
+ * picture. */
 static bool is_wide(const double *v, int64_t n) {
     const sl_range r = range_of(v, n);
     if (!(r.lo > 0 && r.hi / 1000 > r.lo)) return false;
@@ -186,8 +186,7 @@ void sl_report__r2(sl_str *s, const char *name, double r2) {
     sl_plot_number(s, close ? 1 - r2 : r2, close ? 2 : 4);
 }
 
-/* "data, 1,234 rows", and what the legend says of the formula: all of it where nothing else does.
- */
+/* "data, 1,234 rows", and the formula in the legend, whole if it is not shown elsewhere. */
 static sl_status make_labels(sl_str *data, sl_str *formula, const sl_report__picture *v) {
     char digits[32];
     sl_str_addf(data, "data, %s row%s", sl_group_digits(digits, v->r->data->rows),

@@ -1,4 +1,4 @@
-/* discovery_table - what was found, for people: rounded to what the data can tell. */
+/* discovery_table - a discovery as text, rounded to significant digits. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 /* A fit of 0.9999999 and one of 0.99999 differ by a factor of a hundred in what they leave. */
 static bool is_close(double r2) { return r2 > 0.9999 && r2 < 1; }
 
-/* What stands in a column R2. */
+/* The cell of a column R2. */
 static const char *r2_text(char out[24], double r2) {
     if (isnan(r2))
         sl_snprintf(out, 24, "-");
@@ -39,7 +39,7 @@ static void add_r2(sl_str *s, double r2, int64_t held) {
 
 enum { FEW = 6, MANY = 15 }; // digits of a constant without an error, and beside one
 
-/* What the table is made from, besides the finding itself. */
+/* The input of the table besides the discovery. */
 typedef struct page {
     const sl_report_discovery *f;
     sl_rounding rounding; // rows to try rounded formulas on
@@ -160,7 +160,7 @@ static void add_origin(sl_str *s, const sl_report_discovery *f, const sl_candida
     sl_str_add_char(s, '\n');
 }
 
-/* The size in nodes, and in bits what the formula and the data by it take. */
+/* The size in nodes, and the bits of the formula and of its residuals. */
 static void add_size(sl_str *s, const sl_candidate *c) {
     sl_str_addf(s, "  %-13s %d node%s", "size", c->size, plural(c->size));
     if (isfinite(c->bits.total))

@@ -12,7 +12,7 @@ static bool is_exact(const sl_judgement *j) {
     return j->verdict == SL_VERDICT_SOLVED || j->verdict == SL_VERDICT_EQUAL;
 }
 
-// shares of a row    field    what people call it    does a judgement count?
+// shares of a row    field    name in the table    does a judgement count?
 #define SHARES(X)                                                      \
     X(exact, "Acc_solved", is_exact(j))                                \
     X(solved, "  solved", j->verdict == SL_VERDICT_SOLVED)             \

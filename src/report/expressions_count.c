@@ -1,4 +1,4 @@
-/* expressions_count - what became of the candidates of each level. */
+/* expressions_count - counts of the candidates of each level: listed, duplicate, dropped. */
 #include <string.h>
 
 #include "report/report_impl.h"

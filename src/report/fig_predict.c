@@ -1,4 +1,4 @@
-/* fig_predict - the leave-out test: what was predicted against what was measured. */
+/* fig_predict - the leave-out test: predicted against measured values. */
 #include <math.h>
 
 #include "report/report_impl.h"
@@ -49,7 +49,7 @@ static sl_status add_predictions(sl_plot *p, const sl_report__view *v, sl_laws_m
     }
     sl_plot_line(p, panel, ends, ends, 2,
                  &(sl_style){ .colour = 6, .size = 1, .dashed = true, .label = "as measured" });
-    // shapes are told by the caption: the legend has one shape for all of a form
+    // the caption explains the shapes: the legend has one shape for each form
     for (int form = 0; form < SL_LAWS_PREDICTOR_COUNT; form++)
         if (has_form(v, m, (sl_laws_form)form))
             sl_plot_marks(p, panel, NULL, NULL, 0,

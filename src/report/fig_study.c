@@ -1,5 +1,5 @@
-/* fig_study - what only a study has: training curves, results on other problems, the data of single
- * problems. */
+/* fig_study - figures of studies only: training curves, results on other problems, the data of
+ * single problems. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* pairs_pretty - one pair for people: what it is made of, and a look at it. */
+/* pair - one pair as text: its base, its constants, its data. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* pairs_plot - y over each variable, as characters on a terminal.
+/* pair_plot - y over each variable, as characters on a terminal.
  *
  *          17 |                  .      #  |
  *             |        .   :               |
@@ -8,10 +8,10 @@
  *             +--------------------------  +-----
  *              -1.9        x1         2.2   ...
  *
- * A few points often dwarf the others, and a linear axis would then show a flat line. Where y has
- * one sign and spans more than three orders of magnitude the axis is logarithmic; where the outer
- * tenth of the points takes most of the axis, it is cut and they stand at its ends. Either is said
- * below the plot. */
+ * A few points are often much larger than the others, and a linear axis would show a flat line. If
+ * y has one sign and spans more than three orders of magnitude the axis is logarithmic; if the
+ * outer tenth of the points takes most of the axis, it is cut and they are drawn at its ends. A
+ * line below the plot says so. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* pairs_stats - what names a configuration of pairs, and figures of its draws. */
+/* pairs_stats - hashes of a configuration of pairs, and statistics of its draws. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ void sl_report_identity_json(sl_str *s, const sl_report_identity *id) {
     sl_io_json_add_text(s, "hash", sl_universe_hash(u));
     sl_io_json_close(s, '}');
     sl_io_json_add_int(s, "pairs_per_pass", sl_pairs_size(id->pairs, SL_SPLIT_TRAIN));
-    if (!id->hash[SL_SPLIT_TRAIN][0]) return; // not asked for
+    if (!id->hash[SL_SPLIT_TRAIN][0]) return; // not computed
     sl_io_json_open(s, "hash", '{');
     for (sl_split i = 0; i < SL_SPLIT_COUNT; i++)
         if (id->hash[i][0]) sl_io_json_add_text(s, sl_pairs_split_name(i), id->hash[i]);

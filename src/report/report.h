@@ -10,14 +10,13 @@
  *     sl_study, sl_report_run  _table     _json      sl_report_html (HTML), sl_report_figures (SVG)
  *
  * JSON functions append members to an open object, in full precision; their shapes are in
- * docs/formats.md. Text is rounded to what the data can tell. A result, and not the options of a
- * command, decides what is written; nothing here prints, and only the functions with an sl_file or
- * a folder write files. Text functions of HTML escape any bytes, but for `*_mathml`, which is
- * markup.
+ * docs/formats.md. Text is rounded to significant digits. The functions see results, not options of
+ * commands; nothing here prints, and only the functions with an sl_file or a folder write files.
+ * Text functions of HTML escape any bytes, except in `*_mathml`, which is markup.
  *
  * The page of a study or of a table of runs is one HTML file that needs nothing else: no network,
- * no fonts, a few lines of script that sort tables. It reads in light and dark, on a telephone and
- * on paper.
+ * no fonts, a few lines of script that sort tables. It is readable in light and dark, on narrow
+ * screens and on paper.
  *
  *     sl_report_input in = { .title = "micro", .laws = &laws };
  *     sl_report_html(&page, &in);                  the page
@@ -30,7 +29,7 @@
  *     sweep, optimal settings            where batch size and learning rate vary
  *     optimal size and tokens
  *     training curves, problems, cost,   where the caller has them: a study (sl_report_study)
- *     machines, how to repeat it
+ *     machines, how to reproduce it
  *     all runs                           always
  *
  * A part that is NULL or empty is left out with its section, its figure and its line in the
@@ -59,14 +58,14 @@ const char *sl_report_duration(char buffer[32], double seconds);
 /* rate / peak, FLOP/s as executed over those of products of matrices alone; NaN where it is above
  * 1: then the machine was busy with something else while the peak was measured. */
 double sl_report_peak_share(double rate, double peak);
-/* Members: which model, from where. */
+/* Members: path and figures of the model. */
 void sl_report_model_json(sl_str *s, const sl_infer *m);
 
 /* ---------------------------------------------------------------- parts of the program ------ */
 
 typedef enum sl_report_check_state {
     SL_REPORT_CHECK_GOOD,
-    SL_REPORT_CHECK_ABSENT, // less can be done than with it
+    SL_REPORT_CHECK_ABSENT, // optional: some functions are missing
     SL_REPORT_CHECK_FAILED, // it should work and does not
 } sl_report_check_state;
 
@@ -82,14 +81,14 @@ void sl_report_checks_json(sl_str *s, const sl_report_check *c, int n);
 
 /* ---------------------------------------------------------------- a table ------------------- */
 
-/* What its columns hold, for people and as the member `table`. file: as it was given. */
+/* The columns of a table as text and as the member `table`. file: its name as it was given. */
 SL_NODISCARD sl_status sl_report_table_text(sl_str *s, const char *file, const sl_table_summary *t);
 void sl_report_table_json(sl_str *s, const char *file, const sl_table_summary *t);
 
 /* ---------------------------------------------------------------- a discovery --------------- */
 
 typedef struct sl_report_discovery {
-    const sl_infer *model;         // NULL: it was not asked
+    const sl_infer *model;         // NULL: it was not used
     const char *model_note;        // then: why
     const char *file;              // as it was given; NULL: none
     const sl_table *table;         // NULL: it was not read to its end
@@ -125,10 +124,10 @@ SL_NODISCARD sl_status sl_report_discovery_csv(sl_str *s, const sl_report_discov
  * spreadsheet; NULL: x1 is in the first column, x2 in the second, ... */
 SL_NODISCARD sl_status sl_report_paste(sl_str *s, const sl_node *e, const double *value,
                                        const sl_names *names, const sl_table *t, sl_format format);
-/* The best formula alone, or its derivative if one is asked for, to be pasted. */
+/* The best formula alone, or its derivative, to be pasted. */
 SL_NODISCARD sl_status sl_report_discovery_paste(sl_str *s, const sl_report_discovery *r,
                                                  sl_format format);
-/* Calls back with what has to be known of the data and the work where no table is shown. */
+/* Called with notes about the data and the work, for output without a table. */
 typedef void (*sl_report_message)(void *payload, const char *name, const char *sentence);
 void sl_report_discovery_notes(const sl_report_discovery *f, sl_report_message message,
                                void *payload);
@@ -136,7 +135,7 @@ void sl_report_discovery_notes(const sl_report_discovery *f, sl_report_message m
  * the formula (MathML), its figures and the table of the next `top` ones. One input: y over it with
  * the curve, residuals below. More: y over the formula's value, and residuals over each input (and,
  * for two, over the formula's value). No candidate that has an R2: y over each input. Of very many
- * rows as many are drawn as can be told apart. */
+ * rows as many are drawn as can be distinguished. */
 SL_NODISCARD sl_status sl_report_discovery_picture(sl_str *s, const sl_report_discovery *r,
                                                    bool html);
 
@@ -144,7 +143,7 @@ SL_NODISCARD sl_status sl_report_discovery_picture(sl_str *s, const sl_report_di
 
 /* judgements: problem by problem, seed by seed. */
 typedef struct sl_report_evaluation {
-    const sl_infer *model; // NULL: none was asked
+    const sl_infer *model; // NULL: none was used
     const char *search;    // "model", "exhaustive", "both"
     const sl_eval_source *source;
     const char *hash;      // of all problems
@@ -163,7 +162,7 @@ SL_NODISCARD sl_status sl_report_write_predictions(sl_file **file, const sl_repo
 
 /* ---------------------------------------------------------------- expressions and pairs ----- */
 
-/* What became of the candidates of each level of a universe. */
+/* Counts of the candidates of each level of a universe. */
 void sl_report_count_table(sl_str *s, const sl_universe *u);
 void sl_report_count_json(sl_str *s, const sl_universe *u);
 
@@ -171,8 +170,8 @@ void sl_report_count_json(sl_str *s, const sl_universe *u);
 SL_NODISCARD sl_status sl_report_pair(sl_str *s, sl_arena *scratch, const sl_pairs *pairs,
                                       const sl_pair *p);
 
-/* What names a configuration of pairs. hash[i] is of the first SL_REPORT_HASHED pairs of split i,
- * or "". options: those that are not the defaults, as a command line takes them. */
+/* Identifies a configuration of pairs. hash[i] is of the first SL_REPORT_HASHED pairs of split i,
+ * or "". options: those that are not defaults, as on a command line. */
 enum { SL_REPORT_HASHED = 1000 };
 typedef struct sl_report_identity {
     const sl_pairs *pairs;
@@ -230,7 +229,7 @@ void sl_report_progress_json(sl_str *s, const sl_report_progress *r);
 
 /* ---------------------------------------------------------------- laws ---------------------- */
 
-/* What is asked besides the laws. NaN and NULL: not asked. */
+/* Predictions to report with the laws. NaN and NULL: none. */
 typedef struct sl_report_question {
     double params, tokens; // of a run
     double budget;         // FLOPs
@@ -240,7 +239,7 @@ typedef struct sl_report_question {
 void sl_report_laws_table(sl_str *s, const sl_laws *l, const sl_report_question *q);
 void sl_report_laws_json(sl_str *s, const sl_laws *l, const sl_report_question *q);
 /* The page of a table of runs into *page, which then appears (*page NULL: none), and its figures
- * into a folder (NULL: none). file: the table's name; command: that makes the page again. */
+ * into a folder (NULL: none). file: the table's name; command: that writes the page. */
 SL_NODISCARD sl_status sl_report_laws_page(sl_file **page, const char *figures, const sl_laws *l,
                                            const char *file, const char *command);
 
@@ -387,7 +386,7 @@ SL_NODISCARD sl_status sl_report_figures(const sl_report_input *in, sl_report_sa
 /* The same into a folder, which is made if it is not there. */
 SL_NODISCARD sl_status sl_report_figures_folder(const sl_report_input *in, const char *folder);
 
-/* Appends what was found, one sentence a line: three where the table has what they speak of. */
+/* Appends the findings, one sentence a line: up to three, by the columns of the table. */
 SL_NODISCARD sl_status sl_report_sentences(sl_str *out, const sl_report_input *in);
 
 /* *out := all of that but the problems, from the folders of a study, in a. peak: FLOP/s of one
@@ -400,7 +399,7 @@ SL_NODISCARD sl_status sl_report_study_problems(sl_report_input *out, sl_arena *
                                                 const sl_eval_source *source,
                                                 const char *judgements);
 enum { SL_REPORT_PROBLEMS = 200 }; // that are looked at
-/* What it cost, phase by phase, as text. */
+/* The cost of each phase as text. */
 void sl_report_costs_table(sl_str *s, const sl_report_input *in);
 
 #endif

@@ -1,10 +1,10 @@
 /* report_html - the page around the content: style sheet, script, head, contents, figures, tables.
  *
- * Everything is inline and nothing is fetched. The page is well-formed XML besides being HTML, so
- * the script has no '<' and no '&'. Without the script all is there but the sorting.
+ * Everything is inline and nothing is fetched. The page is well-formed XML and HTML, so the script
+ * has no '<' and no '&'. Without the script only sorting is missing.
  *
- * A figure is drawn twice, for a page and for a telephone: one picture scaled down to half its
- * width cannot be read. The style sheet shows the one that fits. */
+ * A figure is drawn twice, for wide and for narrow screens: a picture at half its width is not
+ * readable. The style sheet shows the one that fits. */
 #include <math.h>
 #include <string.h>
 
@@ -208,7 +208,7 @@ void sl_report__foot(sl_str *s) {
 
 /* ---------------------------------------------------------------- figures ------------------- */
 
-/* HTML of ours as plain text, in place: tags go, references become what they stand for. */
+/* HTML of this folder as plain text, in place: tags are removed, references decoded. */
 static void plain(sl_str *s) {
     static const struct {
         const char *name;

@@ -1,4 +1,4 @@
-/* Shared inside report: what the page shows, the figures, and the pieces of HTML. */
+/* Shared inside report: parts of pages, figures, HTML. */
 #ifndef SL_REPORT_IMPL_H
 #define SL_REPORT_IMPL_H
 
@@ -23,7 +23,7 @@ typedef struct sl_report__view {
     const sl_laws *l;
     const sl_laws_table *t;
     sl_arena *arena;
-    const char **tip; // by row of the table: the run in a line, for those who point at its mark
+    const char **tip; // by row of the table: the run in a line, the tooltip of its mark
     int *point;       // by row: which of the laws' points it is part of, -1 for none
     bool *frontier;   // by point
     int number;       // of the last figure on the page
@@ -34,7 +34,7 @@ SL_NODISCARD sl_status sl_report__view_init(sl_report__view *v, sl_arena *a,
 
 /* Which size has so many parameters; -1 for none. */
 int sl_report__size(const sl_report__view *v, double params);
-/* How the runs of a size are drawn, in every figure alike. */
+/* The style of the runs of a size, the same in every figure. */
 sl_style sl_report__size_style(const sl_report__view *v, int size);
 /* Room for a series of n points. */
 typedef struct sl_report__series {
@@ -64,17 +64,17 @@ bool sl_report__is_far(const sl_report__view *v, double flops);
 
 /* ---------------------------------------------------------------- figures ------------------- */
 
-/* Width of figures in pixels: on a page, with several panels, on a telephone. */
+/* Width of figures in pixels: one panel, several panels, narrow screens. */
 enum { SL_REPORT__WIDTH = 720, SL_REPORT__WIDTH_PANELS = 840, SL_REPORT__WIDTH_NARROW = 360 };
 
 /* A plot of that width, or narrow, as high as that. */
 SL_NODISCARD sl_status sl_report__plot_new(sl_plot **out, bool narrow, int width, int height,
                                            int height_narrow);
 
-/* A figure. `draw` makes it for a page or, narrow, for a telephone; `caption` says what it shows,
- * as HTML; `data` writes the table behind it. A figure that is not there draws nothing. */
+/* A figure. `draw` draws it, narrow: for narrow screens; `caption` is HTML; `data` writes its table
+ * of numbers. A figure that does not apply draws nothing. */
 typedef struct sl_report__figure {
-    const char *id, *name; // the file is id.svg; the name is what a reader hears
+    const char *id, *name; // the file is id.svg; the name is for screen readers
     bool panels;           // several of them, which take more height on paper
     bool (*is)(const sl_report__view *v);
     sl_status (*draw)(sl_plot **out, const sl_report__view *v, bool narrow);

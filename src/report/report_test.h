@@ -1,6 +1,5 @@
-/* For the tests of this folder and of everyone above it: a small study that never was, with all
- * that a report can show. Losses follow L = 3 + 4.4/(N/1e4)^0.5 + 5/(D/1e6)^0.45 and a little
- * noise. */
+/* For the tests of this and higher folders: a small made-up study with all that a report can show.
+ * Losses follow L = 3 + 4.4/(N/1e4)^0.5 + 5/(D/1e6)^0.45 and a little noise. */
 #ifndef SL_REPORT_TEST_H
 #define SL_REPORT_TEST_H
 

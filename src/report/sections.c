@@ -1,5 +1,5 @@
-/* sections - the parts of the page that are about laws: what is fitted, how sure it is, how well it
- * predicts. Those about the study itself are in sections_study.c. */
+/* sections - the parts of the page about laws: fits, intervals, predictions. Those about the study
+ * are in sections_study.c. */
 #include <math.h>
 #include <string.h>
 
@@ -185,7 +185,7 @@ static void add_constants(sl_str *s, const sl_laws_surface *f, const sl_laws_sur
     sl_report__table_close(s);
 }
 
-/* A power of ten of ours in a word. */
+/* A power of ten as a word. */
 static void add_unit(sl_str *s, double unit) {
     if (unit == 1e6 || unit == 1e9)
         sl_str_add(s, unit == 1e6 ? "a million" : "a billion");

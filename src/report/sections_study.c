@@ -1,5 +1,5 @@
-/* sections_study - the parts of the page that are about the runs: training, problems, cost, where
- * they were made, all of them in a table, and how to repeat them. */
+/* sections_study - the parts of the page about the runs: training, problems, cost, machines, the
+ * table of all runs, how to reproduce them. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ sl_status sl_report__add_training(sl_str *s, sl_report__view *v) {
 
 bool sl_report__is_baselines(const sl_report__view *v) { return v->in->n_baselines > 0; }
 
-/* What the search has solved by when. */
+/* Share solved by the search within each time. */
 static void add_efforts(sl_str *s, const sl_report_baseline *b) {
     if (b->n_efforts == 0) return;
     sl_str_add(s, "<p>");
@@ -289,7 +289,7 @@ static const struct {
                     { SL_LAWS_COLUMN_phase, "phase" },
                     { SL_LAWS_COLUMN_status, "status" } };
 
-/* Has any run something here? That a run is done goes without saying. */
+/* Does any run have a text here? "done" does not count. */
 static bool has_text(const sl_laws_table *t, sl_laws_column c) {
     for (int i = 0; i < t->n; i++)
         if (text_of(&t->run[i], c)[0] &&

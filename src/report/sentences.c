@@ -1,5 +1,5 @@
-/* sentences - what was found, in words, and the row of key numbers. Every word is computed: a
- * sentence whose law is not known is not said. */
+/* sentences - the findings as sentences, and the row of key numbers. A sentence whose law is not
+ * known is left out. */
 #include <math.h>
 
 #include "report/report_impl.h"

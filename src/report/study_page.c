@@ -33,7 +33,7 @@ static bool is_validation(const sl_json *line) {
            strcmp(sl_io_json_get_text(line, "event", ""), "valid") == 0;
 }
 
-/* A line of a log that is no JSON is one that a killed process has left: passed over. */
+/* A line that is no JSON was left by a killed process: it is ignored. */
 static sl_status take_line(sl_report_curve *out, double *const to[3], const char *line, size_t n) {
     sl_json *j = NULL;
     const sl_status st = sl_io_json_parse_line(&j, line, n);
@@ -123,8 +123,7 @@ static const char *baseline_note(const char *name) {
     return NULL;
 }
 
-/* Up to the time at which the last answer was there. peak: FLOP/s of one thread; NaN: not measured.
- */
+/* Up to the time of the last formula found. peak: FLOP/s of one thread; NaN: not measured. */
 static sl_status add_efforts(sl_report_baseline *to, sl_arena *a, const sl_study_evaluation *e,
                              double peak) {
     sl_report_effort *list;
@@ -200,8 +199,8 @@ static sl_status add_origins(sl_report_input *out, sl_arena *a, const sl_study *
     return SL_OK;
 }
 
-/* A failure of training, or, of a run that is trained, the first of an evaluation that is missing:
- * what it failed by before it was trained is past. */
+/* A failure of training or, of a trained run, the first failure of a missing evaluation: earlier
+ * failures of training no longer matter. */
 static bool failure_of(sl_report_failure *out, const sl_study_run *run) {
     if (run->state != SL_STUDY_FAILED) return false;
     *out = (sl_report_failure){ .run = run->id,

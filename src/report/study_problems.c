@@ -64,7 +64,7 @@ static sl_status print(const char **out, sl_arena *a, sl_format format, const sl
     return st;
 }
 
-/* An expression of ours reads back; what does not is shown as text. */
+/* A printed expression reads back; a text that does not is shown unmodified. */
 static sl_status add_found(sl_report_problem *to, sl_arena *a, const found *f) {
     const sl_node *e = NULL;
     sl_text_error error;

@@ -1,4 +1,4 @@
-/* study_status - the state of each run of a study, and how far all of it is. */
+/* study_status - the state of each run of a study, and the progress of all. */
 #include <math.h>
 
 #include "report/report_impl.h"

@@ -1,4 +1,4 @@
-/* table - what a table holds, before anything is looked for in it. */
+/* table - the columns of a table. */
 #include <math.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ void sl_report_table_json(sl_str *s, const char *file, const sl_table_summary *t
 
 enum { NAME_WIDTH = 20, FIRST_WIDTH = 12 };
 
-/* Appends a text that a terminal will not obey, cut to `width` characters, and blanks up to it. */
+/* Appends a text that is safe to print, cut or padded to `width` characters. */
 static sl_status add_padded(sl_str *s, const char *text, int width, bool pad) {
     sl_arena a = { 0 };
     const char *visible = sl_text_visible(&a, text);

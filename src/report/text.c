@@ -1,4 +1,4 @@
-/* text - small parts that several results are written with. */
+/* text - small parts that several results share. */
 #include <math.h>
 
 #include "report/report_impl.h"

@@ -1,5 +1,5 @@
-/* view - what several parts of a report ask of its input: the runs in words, sizes as colours and
- * shapes, laws as they are drawn. */
+/* view - input that several parts of a report share: the runs as text, sizes as colours and shapes,
+ * laws as they are drawn. */
 #include <math.h>
 
 #include "report/report_impl.h"
