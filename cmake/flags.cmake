@@ -1,6 +1,6 @@
 # Flags for everything we compile.
 #
-# Results are part of what we promise, so nothing here lets the compiler change them: no fast-math,
+# Results are part of the interface, so nothing here lets the compiler change them: no fast-math,
 # no fused multiply-add, one baseline for all x86-64 machines of the last fifteen years.
 
 set(CMAKE_C_STANDARD 17)

@@ -30,8 +30,8 @@ write_basic_package_version_file(symlawConfigVersion.cmake COMPATIBILITY SameMaj
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/symlawConfigVersion.cmake DESTINATION ${cmake_dir}
         COMPONENT dev)
 
-# A static link also needs what the library itself stands on. By name and not by Requires.private, which
-# would ask every user for the headers of all of them.
+# A static link also needs the libraries that symlaw uses. They are listed by name and not by
+# Requires.private, which would require the headers of all of them.
 set(pc_libs_private "-lxxhash -lcminpack -ljansson -lz -pthread -ldl -lm")
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(symlaw.pc.in symlaw.pc @ONLY)

@@ -2,9 +2,9 @@
 # loads when a product is first needed. Nothing is linked with them.
 #
 # OpenBLAS exists in variants that share one name, libopenblas.so.0: serial, pthread, openmp. On Debian
-# that name is one of them by `update-alternatives`; the pthread one is asked for by its own path first.
+# that name is one of them by `update-alternatives`; the pthread variant is tried first, by its path.
 pkg_check_modules(OPENBLAS REQUIRED openblas)
-# By name: oneDNN's own package file asks for the headers of OpenCL, which we have no use for.
+# By name: oneDNN's own package file requires the headers of OpenCL, which are not used here.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.h REQUIRED)
 find_library(DNNL_LIBRARY dnnl REQUIRED)
 

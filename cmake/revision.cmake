@@ -3,13 +3,13 @@
 #
 #     cmake -DSOURCE=dir -DOUT=revision.c -P cmake/revision.cmake
 #
-# Run at every build, since a commit changes no file that the build would look at. The file is written
-# only when it would be another one, so nothing is compiled or linked for nothing.
+# Run at every build, since a commit changes no file that the build depends on. The file is written
+# only if its content changes, so nothing is compiled or linked without need.
 set(revision unknown)
 find_program(git NAMES git NO_CACHE)
 if(git)
     set(git ${git} --no-optional-locks -C ${SOURCE}) # whoever commits meanwhile is not to find a lock
-    # an archive that was unpacked inside another project must not be called by that one's revision
+    # an archive that was unpacked inside another project must not get the revision of that project
     execute_process(COMMAND ${git} rev-parse --show-prefix
                     OUTPUT_VARIABLE prefix RESULT_VARIABLE failed ERROR_QUIET
                     OUTPUT_STRIP_TRAILING_WHITESPACE)

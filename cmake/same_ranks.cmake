@@ -1,6 +1,6 @@
-# Runs a test program with 1, 2 and 4 ranks and holds side by side what it prints as "left: ...":
-# all must be the same. Then one run is handed on, from 2 ranks to 4 to 1, and "relay: ..." must be
-# that again.
+# Runs a test program with 1, 2 and 4 ranks and compares the lines "left: ...", which must be the
+# same. Then one run is resumed by other numbers of ranks, 2, 4 and 1, and "relay: ..." must be the
+# same too.
 #
 #   cmake -DPROGRAM=... -DMPIEXEC=... -DFLAG=-n -DFOLDER=... -P same_ranks.cmake
 

@@ -1,5 +1,5 @@
-# soname(out file): the name that a shared library gives itself, by which it is loaded wherever it
-# stands: libmpi.so.40. Empty if the file is none.
+# soname(out file): the SONAME of a shared library, by which it is loaded wherever it is installed:
+# libmpi.so.40. Empty if the file is no shared library.
 function(soname out file)
     execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${file} OUTPUT_VARIABLE text RESULT_VARIABLE failed
                     ERROR_QUIET)

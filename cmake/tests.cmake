@@ -4,8 +4,8 @@ enable_testing()
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
 # What tests and benches share: src/<module>/test/lib/*.c, which <module>_test.h declares (random
-# generators, twins in double), and src/<module>/ref/*.c, kernels as plain loops. No part of the
-# library.
+# generators, passes in double), and src/<module>/ref/*.c, kernels as plain loops. They are not part
+# of the library.
 file(GLOB test_sources CONFIGURE_DEPENDS src/*/test/lib/*.c src/*/ref/*.c)
 add_library(test_parts STATIC ${test_sources})
 target_link_libraries(test_parts PUBLIC symlaw_static)
@@ -18,7 +18,7 @@ if(NOT x86_64 AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSIO
     target_compile_options(fixture PUBLIC -fno-tree-loop-vectorize)
 endif()
 
-# Bottom-up, so that the first red is nearest the cause. ctest -j goes by falling cost, not by order.
+# Bottom-up, so that the first failure is nearest its cause. ctest -j runs by falling cost instead.
 set(cost 10000)
 foreach(module IN LISTS SYMLAW_LAYERS)
     file(GLOB tests CONFIGURE_DEPENDS src/${module}/test/t_*.c)
@@ -76,8 +76,8 @@ set_target_properties(cpu.avx512 PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BIN
 add_test(NAME cpu.avx512 COMMAND cpu.avx512)
 set_tests_properties(cpu.avx512 PROPERTIES LABELS tree COST 20000 SKIP_RETURN_CODE 77)
 
-# The same program once more under mpirun: several processes must agree. Leaks are not looked for
-# there: Open MPI leaves some behind at exit, and ours are counted by the fixture.
+# The same program under mpirun: several processes must agree. The leak checker is off there: Open
+# MPI leaks at exit, and leaks of the library are counted by the fixture.
 function(add_ranks_test program name ranks)
     if(NOT TARGET ${program})
         return()
@@ -210,7 +210,7 @@ foreach(file IN LISTS files)
         ENVIRONMENT "SYMLAW=${CMAKE_BINARY_DIR}/symlaw")
 endforeach()
 
-# No test may take a set from what an earlier run kept; those about that name a folder of their own.
+# No test may read a set from the cache of an earlier run; tests of the cache have their own folder.
 get_property(all DIRECTORY PROPERTY TESTS)
 foreach(name IN LISTS all)
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT_MODIFICATION "SYMLAW_CACHE=set:off")
