@@ -140,7 +140,7 @@ class Formula:
         p = self._handle.pointer
         return np.array([lib.formula_constant(p, k) for k in range(lib.formula_constants(p))])
 
-    def bind(self, values: Optional[Sequence[float]] = None,
+    def bind(self, values: Union[Sequence[float], np.ndarray, None] = None,
              names: Optional[Sequence[str]] = None) -> "Formula":
         """The formula with these values of its constants, and these names.
 

@@ -287,7 +287,7 @@ def printed(function: Any, *arguments: Any) -> str:
 
 # ---------------------------------------------------------------- long calls --------------------
 
-_KINDS = ("progress", "note", "output", "excerpt", "poll")
+_KINDS = ("progress", "note", "output", "excerpt", "poll", "front")
 _POLL = 4
 
 
@@ -296,8 +296,8 @@ class Event:
     """What a running call reports.
 
     kind: "progress" (done of total; text says of what), "note" (something to know), "output" (the
-    next part of what the program would print) or "excerpt" (before a failure: the part of the
-    input that cannot be read)."""
+    next part of what the program would print), "excerpt" (before a failure: the part of the input
+    that cannot be read) or "front" (of a discovery: the best formulas so far, as JSON)."""
 
     kind: str
     text: str
@@ -320,7 +320,8 @@ class _Listener:
     def __call__(self, event: Any, payload: Any) -> int:
         try:
             e = event.contents
-            if e.kind != _POLL and self._deliver is not None:
+            known = e.kind < len(_KINDS) and e.kind != _POLL  # later versions may add kinds
+            if known and self._deliver is not None:
                 text = ctypes.string_at(e.text, e.length).decode("utf-8", "replace") if e.text else ""
                 self.deliver(Event(_KINDS[e.kind], text, e.done, e.total, e.seconds))
         except BaseException as error:  # none may leave a C callback

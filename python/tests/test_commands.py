@@ -16,6 +16,25 @@ import symlaw
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def test_the_header_is_the_one_that_is_bound():
+    """Kinds of events and fields of structs, in their order, as the C header has them."""
+    import re
+    from symlaw import _library as bound
+    header = ROOT / "include" / "symlaw" / "symlaw.h"
+    if not header.exists():
+        pytest.skip("not in the source tree")
+    text = re.sub(r"/\*.*?\*/", "", header.read_text(encoding="utf-8"), flags=re.S)
+    kinds = re.findall(r"SYMLAW_EVENT_(\w+)", text)
+    assert [kind.lower() for kind in kinds] == list(bound._KINDS)
+    structs = {"symlaw_event": bound._Event, "symlaw_set_options": bound.SetOptions,
+               "symlaw_rows": bound.Rows, "symlaw_option_info": bound.OptionInfo,
+               "symlaw_command_info": bound.CommandInfo}
+    for name, struct in structs.items():
+        body = re.search(r"typedef struct %s \{(.*?)\} %s;" % (name, name), text, re.S).group(1)
+        fields = re.findall(r"(\w+)(?=\s*[;,])", body)
+        assert fields == [field for field, _ in struct._fields_], name
+
+
 def test_commands_are_listed_with_their_options():
     listed = symlaw.commands()
     assert {"discover", "train", "study", "laws", "expressions", "pairs"} <= set(listed)

@@ -111,7 +111,15 @@ def test_a_callback_sees_progress_and_ends_it():
     found = symlaw.discover(X, y, effort="high", on_event=see)
     assert found.cut == "cancel"
     assert all(thread is threading.main_thread() for _, thread in events)
-    assert events[0][0].kind == "progress" and events[0][0].text
+    assert all(event.kind in ("progress", "front", "note") and event.text for event, _ in events)
+
+
+def test_the_front_so_far_is_reported():
+    import json
+    X, y = hard()
+    fronts = []
+    symlaw.discover(X, y, max_time=2, on_event=lambda e: e.kind == "front" and fronts.append(json.loads(e.text)))
+    assert fronts and {"formula", "r2", "size"} <= set(fronts[-1][0])
 
 
 def test_an_exception_of_a_callback_is_raised_with_what_was_found():
