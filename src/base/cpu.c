@@ -34,7 +34,7 @@ sl_isa sl_cpu_best(void) { return SL_ISA_BASE; }
 #endif
 
 sl_isa sl_cpu_lowered(sl_isa best, const char *word) {
-    for (int k = 0; word && k < (int)best; k++)
+    for (int k = 0; word && k < (int)best && k < SL_ISA_COUNT; k++)
         if (strcmp(word, names[k]) == 0) return (sl_isa)k;
     return best;
 }

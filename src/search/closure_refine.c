@@ -85,6 +85,8 @@ static double descend(double *constant, line *l) {
         if (!(rest < left)) break;
         *constant += step;
         left = rest;
+        // rest is below left only once w is filled
+        // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign)
         for (int r = 0; r < l->basis.padded; r++) v[r] = w[r];
         if (i == PATIENCE && left > 0.5 * first) break;
     }

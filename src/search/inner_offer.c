@@ -66,7 +66,7 @@ static sl_status solve(double *coefficient, sl_search__inner_candidate *c, const
                              &s->monomial[c->z].range, s->rows);
     for (int k = 0; k < traits->columns; k++) {
         for (int i = 0; i < s->rows; i++) own[k][i] *= m[i];
-        column[p->base + k] = own[k];
+        column[p->base + k] = own[k]; // NOLINT(clang-analyzer-core.uninitialized.Assign): k < 2
     }
     for (int i = 0; i < s->rows; i++) w[i] = weight(t->transform, s->job->rows.y[i]);
     SL_TRY(sl_num_lsq_fit(&fit, coefficient, NULL, a, column, t->value, w, s->rows, n));

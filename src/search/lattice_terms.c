@@ -158,6 +158,7 @@ static bool eliminate(elimination *e, const terms *t, const int64_t *fixed) {
     for (int r = 1; r < ROWS; r++) {
         if (used[r]) continue;
         for (int j = t->fixed - 1; j >= 0; j--) {
+            // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a has rows below t->fixed
             c[r][j] = a[j][r];
             for (int i = j + 1; i < t->fixed; i++) c[r][j] -= c[r][i] * a[j][e->pivot[i]];
         }

@@ -277,7 +277,7 @@ static sl_status make_exact(bool *good, formula *f, bool *use) {
     sl_search__lattice_linear m = { .rows = f->s->rows, .size = 1 };
     double coefficient[SL_LATTICE__LINEAR];
     sl_search__lattice_number number[SL_LATTICE__LINEAR];
-    int place[SL_LATTICE__LINEAR];
+    int place[SL_LATTICE__LINEAR] = { 0 };
     for (int k = 0; k < f->columns; k++) {
         if (!use[k]) continue;
         place[m.columns] = k;

@@ -125,7 +125,7 @@ static bool near_fraction(sl_rat *out, double x) {
  * y. */
 static sl_status snap_exponents(system *sys, sl_arena *a, int64_t rows) {
     system rest = *sys;
-    int place[COLUMNS];
+    int place[COLUMNS] = { 0 };
     bool fits;
     rest.n = 0;
     size_t bytes = (size_t)rows * sizeof(double);

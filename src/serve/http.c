@@ -492,6 +492,7 @@ static int listen_on(int *port, char error[256], const sl_serve__config *c) {
                          why == EADDRINUSE ? "; --port 0 takes a free one" : "");
         return -1;
     }
+    // getsockname has filled it; NOLINTNEXTLINE(clang-analyzer-core.*)
     *port = ntohs(own.ss_family == AF_INET6
                       ? ((const struct sockaddr_in6 *)(const void *)&own)->sin6_port
                       : ((const struct sockaddr_in *)(const void *)&own)->sin_port);

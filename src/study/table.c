@@ -116,6 +116,7 @@ static void add_cell(sl_str *s, const cell *c, bool first) {
 }
 
 static void add_row(sl_str *s, const row *r) {
+    SL_ASSERT(r->run != NULL); // rows are made of runs
     const cell cells[] = {
 #define X(name, value) value,
         COLUMNS(X)
