@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the search recovers within so many seconds: the tables of docs/math/search.md.
+"""Share of problems that the search recovers within given times: the tables of docs/math/search.md.
 
     tools/bench_search.py feynman              equations of the Feynman lectures, data seeds 1, 2, 3, at 0.1 and 1 s
     tools/bench_search.py public textbook handbook
@@ -191,7 +191,7 @@ class Constants(ast.NodeTransformer):
 
 
 def real_constants(source, target):
-    """The pairs of a file with other constants, y at the same x; what is not real in every row is drawn again."""
+    """The pairs of a file with other constants, y at the same x; data that are undefined on some rows are drawn again."""
     rng, changed = np.random.default_rng(11), 0
     problems = read_problems(source)
     with open(source) as lines, open(target, "w") as out:

@@ -1,4 +1,4 @@
-"""What programs that measure ours beside another have in common: runs in turn, medians, tables."""
+"""Shared by the scripts that compare symlaw with another program: runs in turn, medians, tables."""
 import argparse
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges predictions by values alone: is what was found the function that made the data?
+"""Judges predictions by values alone: is the found formula the function that made the data?
 
     symlaw pairs --split test --count 1000 > pairs.jsonl
     symlaw eval --model M --pairs pairs.jsonl --predictions p.jsonl

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges pairs by what they say of themselves: does `expr` have the values `y` at the points `x`?
+"""Judges pairs by their own members: does `expr` have the values `y` at the points `x`?
 
     symlaw pairs --split test --format jsonl | tools/judge_pairs.py
     tools/judge_pairs.py --whitened pairs.jsonl

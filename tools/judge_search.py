@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges answers of the search by values alone: is what was found the formula that made the data?
+"""Judges formulas of the search by values alone: is the found formula the one that made the data?
 
     symlaw eval --search exhaustive --formulas examples/formulas/feynman.csv --budgets 1 --predictions p.jsonl
     python3 tools/judge_search.py examples/formulas/feynman.csv p.jsonl

@@ -1,4 +1,4 @@
-"""The page of a study in a real browser: all of it is drawn, sorted, read on a telephone, in the dark, and printed.
+"""The page of a study in a real browser: drawing, sorting, narrow screens, dark mode, print.
 
 REPORT_PAGE names the program that writes the page; SYMLAW the one whose `laws --report` writes that of a table.
 """

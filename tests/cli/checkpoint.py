@@ -1,4 +1,4 @@
-"""Checkpoint files taken apart and put together again, by what docs/formats.md says of them alone."""
+"""Reads and writes checkpoint files by the description in docs/formats.md alone."""
 import ctypes
 import json
 import struct

@@ -1,4 +1,4 @@
-"""Sets kept for the next call: where, when, and that nobody can tell but by the time it takes."""
+"""The cache of sets: where and when files are written, and that only the time of a call changes."""
 import os
 import random
 import signal

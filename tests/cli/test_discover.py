@@ -1,7 +1,7 @@
 """symlaw discover by a model alone: tables as people have them, every format, limits of time, stops, models that are none.
 
-The search is tested in test_discover_search.py. The model of these tests has learned next to nothing. What they look for is linear, so the baselines know it: how good the
-answers of a model are is for others to measure.
+The search is tested in test_discover_search.py. The model of these tests is hardly trained. The laws are linear, so
+the baselines find them; the quality of models is measured elsewhere.
 """
 import gzip
 import html.parser

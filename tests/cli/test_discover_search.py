@@ -1,4 +1,4 @@
-"""symlaw discover with its search: laws of the examples, both engines together, options, hostile tables, stops."""
+"""symlaw discover with its search: laws of the examples, search and model together, options, hostile tables, stops."""
 import csv
 import json
 import os

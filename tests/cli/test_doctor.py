@@ -1,4 +1,4 @@
-"""What "symlaw doctor" says of a machine where all is well, and of one where parts are missing or broken."""
+"""symlaw doctor: where all parts work, and where parts are missing or broken."""
 import os
 
 import pytest

@@ -1,4 +1,4 @@
-"""symlaw eval: the same figures however it is run, stopped, killed and resumed; problems of others; wrong use."""
+"""symlaw eval: the same figures however it is run, stopped, killed and resumed; problems from files; wrong use."""
 import csv
 import json
 import math

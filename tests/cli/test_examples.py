@@ -1,4 +1,4 @@
-"""examples/ against the installed library: as a program of somebody else's would use it."""
+"""examples/ with the installed library, as other programs use it."""
 import os
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The verb `expressions`: listings, counts and questions."""
+"""The command `expressions`: listings, counts and questions."""
 import ast
 import json
 import math

@@ -1,4 +1,4 @@
-"""What the program does with files of the user: none that it reads is replaced, nothing is waited for."""
+"""Files of the user: no input is replaced, and no special file blocks the program."""
 import os
 import stat
 import subprocess

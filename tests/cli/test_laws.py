@@ -1,4 +1,4 @@
-"""symlaw laws: scaling laws out of tables of runs. The fits themselves are held to SciPy by src/laws/test."""
+"""symlaw laws: scaling laws of tables of runs. src/laws/test compares the fits with SciPy's."""
 import csv
 import io
 import json

@@ -1,5 +1,4 @@
-"""symlaw laws --report and --figures: the page and its figures beside the answer. How the page looks is the affair of
-tests/browser."""
+"""symlaw laws --report and --figures: the page and its figures. tests/browser checks the appearance of the page."""
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""The libraries that multiply: mapped when they are needed and not before, told which instructions to use, with
-their memory taken before work starts, and in no danger from signals."""
+"""The GEMM libraries: they are loaded when they are first needed, use the instruction set of the program, get their
+memory before work starts, and are protected from signals."""
 import json
 import os
 import re

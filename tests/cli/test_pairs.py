@@ -1,4 +1,4 @@
-"""The verb `pairs`: ranges, splits, formats, figures, files of others, and what the world does."""
+"""The command `pairs`: ranges, splits, formats, statistics, files of pairs, signals and full disks."""
 import collections
 import io
 import json

@@ -1,6 +1,6 @@
-"""Pairs by tools/judge_pairs.py, which knows NumPy and nothing of the library: y is what expr has
-at x, the LaTeX means expr, the tokens spell the LaTeX. And the judge itself: it must see what is
-wrong."""
+"""Pairs checked by tools/judge_pairs.py, which uses NumPy and nothing of the library: y is the value
+of expr at x, the LaTeX is the same expression, the tokens are those of the LaTeX. The script itself
+must detect errors."""
 import copy
 import json
 import os

@@ -1,4 +1,4 @@
-"""Processes started together by mpirun: whichever of them is asked to stop, all save and stop, and the run goes on."""
+"""Processes started by mpirun: a signal to any of them makes all save and stop, and the run can be resumed."""
 import json
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Files of ours, read by others: fifteen lines of NumPy, and Python's safetensors where there is one.
+"""Checkpoints read by other programs: fifteen lines of NumPy, and Python's safetensors if it is installed.
 
 The files are in tests/golden/safetensors; that the library writes and reads exactly these bytes is
 src/ckpt/test/t_safetensors.c.

@@ -1,4 +1,4 @@
-"""symlaw train: the same bits however it is run, stopped, killed and resumed; and what the world does to it."""
+"""symlaw train: the same bits however it is run, stopped, killed and resumed; signals, full disks, damaged files."""
 import json
 import os
 import random

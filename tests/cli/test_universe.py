@@ -1,5 +1,5 @@
-"""The universe as the program lists it, judged from outside: by tools/judge_expressions.py, which
-knows values and no algebra, and by stored counts."""
+"""The universe as the program lists it, checked by tools/judge_expressions.py, which compares values
+without algebra, and by stored counts."""
 import subprocess
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Help, versions, options that are wrong, completion: what needs no expressions."""
+"""Help, versions, wrong options, completion."""
 import re
 import shutil
 import subprocess

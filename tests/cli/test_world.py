@@ -1,4 +1,4 @@
-"""What the world does to a program: signals, closed pipes, full disks, files, terminals."""
+"""The program and its environment: signals, closed pipes, full disks, files, terminals."""
 import errno
 import json
 import os

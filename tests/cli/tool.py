@@ -1,4 +1,4 @@
-"""Runs the program as a person or a script would. SYMLAW names it; else the release build is taken."""
+"""Runs the program. SYMLAW names it; else it is that of the release build."""
 import json
 import os
 import subprocess
@@ -8,7 +8,7 @@ os.environ.setdefault("SYMLAW_CACHE", "off")  # a test must not meet what an ear
 
 PROGRAM = os.environ.get("SYMLAW") or str(Path(__file__).parents[2] / "build" / "symlaw")
 
-# what is said when the reader of the output goes away, and standard error is no terminal
+# the message when the output pipe is closed and standard error is no terminal
 CLOSED = b"symlaw: output pipe closed\n"
 
 
