@@ -19,7 +19,7 @@ const char sl_cli__examples[] = "  symlaw expressions --depth 2 --format python\
                                 "  symlaw doctor\n"
                                 "  symlaw serve --open\n";
 const char sl_cli__exit_codes[] =
-    "Exit codes: 0 good, 1 a negative or undecided answer, 2 wrong use or unreadable\n"
+    "Exit codes: 0 success, 1 the answer is no or unknown, 2 wrong use or unreadable\n"
     "input, 3 out of memory or a failed file, 130 and 143 interrupted.\n";
 const char sl_cli__environment[] =
     "  SYMLAW_MODEL   model of discover and eval where --model is not given\n"

@@ -128,7 +128,7 @@ static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
 
 sl_commands_command sl_commands__info = {
     .info = { .name = "info",
-              .summary = "cost of a model or a study; contents of a file, a table or a run",
+              .summary = "cost of a model or a study; contents of a file, table or run",
               .help = help,
               .positional = "plan" },
     .work = work,
