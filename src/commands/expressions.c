@@ -121,7 +121,8 @@ static sl_status canon(sl_commands_run *run, const sl_names *names, sl_str *resu
     sl_io_json_add_text(result, "expr", text.text);
     sl_io_json_add_int(result, "nodes", sl_expr_nodes(e));
     sl_io_json_add_bool(result, "real", !sl_expr_is_undefined(e));
-    if (sl_expr_is_undefined(e)) sl_commands_note(&run->listener, "the expression is real nowhere");
+    if (sl_expr_is_undefined(e))
+        sl_commands_note(&run->listener, "the expression is undefined everywhere");
     st = print_line(run, text.text);
 done:
     sl_str_clear(&text);

@@ -1,28 +1,28 @@
-/* eval - how good a model is: the paper's metrics on many problems.
+/* eval - evaluation of a model or of the search: the paper's metrics on many problems.
  *
- * A problem is a data set, mostly with the formula that made it. Of the candidates for it, the
- * model's or those of a baseline that needs no model (SL_EVAL_CANDIDATES), the one with the highest
- * R2 is kept, of equal doubles the more probable, as in the paper (the rule of discover's options,
- * SL_RANK_R2), and judged:
+ * A problem is a data set, mostly with the formula that made it, the truth. Candidates are those of
+ * the model or of a baseline that needs no model (SL_EVAL_CANDIDATES). As in the paper the one with
+ * the highest R2 is kept, of equal doubles the more probable (SL_RANK_R2 of discover's options),
+ * and judged:
  *
  *     solved   it is the truth: equal canonical forms
- *     equal    it has the truth's values at fresh points, to 1e-9, but no proof
+ *     equal    it has the values of the truth at fresh points, to 1e-9, without proof
  *     close    R2 > SL_EVAL_CLOSE_R2 on the problem's points
  *     miss     none of these
  *     found    there is no truth to compare with
  *
- * Problems come from three places: a split of pairs (the paper's test set), pairs that others made
- * (JSON lines), or a file of formulas with ranges, whose points are drawn here.
+ * Problems come from three sources: a split of pairs (the paper's test set), pairs of a file (JSON
+ * lines), or a file of formulas with ranges, whose points are drawn here.
  *
  * Each problem is judged once per sampling seed. A judgement is a function of (model, problem,
  * seed, options), so the figures are the same for any number of threads and after any interruption:
- * what is done is kept line by line in a journal, and a second call with the same options goes on
- * behind it. With a time limit per problem threads work inside one problem, one problem after the
- * other, and a judgement that was cut says so.
+ * judgements are stored line by line in a journal, and a second call with the same options
+ * continues it. With a time limit per problem, threads work inside one problem, one problem after
+ * the other, and a judgement that was cut is marked.
  *
- * Where errors were added to y (sl_eval_with_errors), the truth's constants cannot come back; there
- * a formula counts as right if it has the truth's structure: fitted again to y without errors it
- * has the truth's values at fresh points, to 1e-6 of their root mean square.
+ * Where errors were added to y (sl_eval_with_errors), the exact constants cannot be recovered. Then
+ * a formula counts as right if it has the structure of the truth: fitted again to y without errors
+ * it has the values of the truth at fresh points, to 1e-6 of their root mean square.
  *
  * Shares come with Wilson intervals at 95 %, over all judgements of one seed, and as mean and range
  * over seeds. Those about the truth are of the problems that have one; `close` is of all.
@@ -52,7 +52,7 @@ typedef struct sl_eval_problem {
     int constants;          // numbers in the truth; -1
 } sl_eval_problem;
 
-/* Where problems come from: `get` builds number i in the arena, the same each time, from any
+/* A source of problems: `get` builds problem i in the arena, the same each time, from any
  * thread. */
 typedef struct sl_eval_source {
     int64_t count;
@@ -74,8 +74,8 @@ SL_NODISCARD sl_status sl_eval_from_lines(sl_eval_source *out, const char *path,
  *     name,formula,lo,hi,npoints      variables x1, x2, ..., one range for all; npoints rows
  *     name,formula,variables          "m:1:5 v:0:2": names and ranges; 200 rows
  *
- * Further columns are ignored. Formulas with more variables than asked for, or undefined in all of
- * the range, are counted in *skipped and left out. */
+ * Further columns are ignored. Formulas with more than `variables` variables, or undefined in all
+ * of the range, are counted in *skipped and left out. */
 typedef struct sl_eval_formulas {
     int variables;  // most of a formula, 1 .. SL_DATA_MAX_INPUTS
     int rows;       // of each; 0: as the table says
@@ -133,24 +133,24 @@ typedef struct sl_judgement {
     const char *expr, *latex; // of the one kept, Python syntax and LaTeX; "" if there is none
 } sl_judgement;
 
-/* Judges one problem with one sampling seed; texts in a. truth and fresh points are not shown to
- * the model. pool: threads inside the problem, or NULL. */
+/* Judges one problem with one sampling seed; texts in a. Truth and fresh points are used for the
+ * verdict only. pool: threads inside the problem, or NULL. */
 SL_NODISCARD sl_status sl_eval_judge(sl_judgement *out, sl_arena *a, const sl_infer *model,
                                      sl_pool *pool, const sl_eval_problem *p,
                                      const sl_discover_options *o);
 
-/* Is this candidate the truth? SOLVED, EQUAL, or MISS; for tests and for other judges. */
+/* Is this candidate the truth? SOLVED, EQUAL, or MISS; for tests too. */
 SL_NODISCARD sl_status sl_eval_compare(sl_verdict *out, sl_arena *scratch, const sl_node *expr,
                                        const double *value, const sl_eval_problem *p);
 
 /* ---------------------------------------------------------------- candidates ---------------- */
 
-/* Where the candidates of a problem come from. All are judged alike, so a source is one row here
- * and one function in candidates.c, which says how sl_discover_run is called.
+/* Sources of candidates. All are judged alike, so a source is one row here and one function in
+ * candidates.c, which prepares the call of sl_discover_run.
  *
  *   model    its samples
- *   blind    draws from what the model was trained on, base and constants as in a training pair: as
- *            many as there would be samples, without a look at the data
+ *   blind    draws from the training distribution, base and constants as in a training pair: as
+ *            many as there would be samples, independent of the data
  *   linear   no samples; the constant, each input and the best linear formula by least squares
  *
  *    id  name  in words */
@@ -212,7 +212,7 @@ typedef struct sl_eval_row {
     sl_share structure, on_front;  // of problems with errors in y
 } sl_eval_row;
 
-/* How far a time goes: of the judgements with a truth those whose answer was there by then. */
+/* Judgements with a truth whose formula was found within a time. */
 typedef struct sl_eval_budget {
     double seconds;     // a problem
     sl_share right;     // it is the truth; where y has errors, of the right structure

@@ -1,4 +1,4 @@
-/* Inside src/eval only: points, problems in memory, what problems are grouped by, the journal. */
+/* Inside src/eval only: points, problems in memory, groups of problems, the journal. */
 #ifndef SL_EVAL_IMPL_H
 #define SL_EVAL_IMPL_H
 
@@ -18,7 +18,8 @@ typedef struct sl_eval__box {
     const char *const *names; // of the inputs; NULL: x1, x2, ...
 } sl_eval__box;
 
-/* *box := what "m:1:5 v:0:2" says, names in a. SL_EFORMAT: place in the text, from 1; reason. */
+/* *box := the ranges of a text such as "m:1:5 v:0:2", names in a. SL_EFORMAT: place in the text,
+ * from 1; reason. */
 SL_NODISCARD sl_status sl_eval__ranges_read(sl_eval__box *box, sl_arena *a, const char *text);
 
 /* *out := n points of the box where e is real and of a size that can be squared, with its values,
@@ -49,7 +50,7 @@ SL_NODISCARD sl_status sl_eval__held_source(sl_eval_source *out, sl_eval__held *
                                             const char *name);
 
 SL_NODISCARD sl_status sl_eval__text(const char **out, sl_arena *a, const char *text);
-/* Numbers in e that could be fitted; -1 if there are more than anyone counts. */
+/* Numbers in e that could be fitted; -1 if there are too many. */
 SL_NODISCARD sl_status sl_eval__constants(int *out, sl_arena *scratch, const sl_node *e);
 
 /* ---------------------------------------------------------------- groups -------------------- */
@@ -75,7 +76,7 @@ enum {
 int sl_eval__top_of(const sl_node *e);
 const char *sl_eval__top_name(int top);
 
-/* What the summary asks of a problem. */
+/* Properties of a problem for the summary. */
 typedef struct sl_eval__traits {
     bool truth, fresh;    // is there one, are there any?
     bool errors;          // were any added to y?

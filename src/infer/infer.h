@@ -1,23 +1,23 @@
-/* infer - what a trained model says about a data set: many samples at the price of few.
+/* infer - formulas for a data set from a trained model; samples that share prefixes share work.
  *
- * The encoder reads the data once. Then the decoder writes N targets token by token. Samples that
- * have written the same tokens so far stand at the same node of a tree of prefixes, and a node is
- * computed once for all of them:
+ * The encoder reads the data once. Then the decoder writes N targets token by token. Samples with
+ * the same tokens so far are at the same node of a tree of prefixes, and a node is computed once
+ * for all of them:
  *
  *     step 0      start                  128 samples, 1 row of work
  *     step 1      x_1   \sin   2         as many rows as there are distinct prefixes
- *     step 2      + ^   {      x_1 ...   finished samples have left
+ *     step 2      + ^   {      x_1 ...   finished samples are removed
  *
- * A node keeps its keys and values in every layer; its attention reads them along the way up to the
- * root. So a step costs as much as there are distinct living prefixes.
+ * A node stores its keys and values in every layer; its attention reads those of all nodes up to
+ * the root. So the cost of a step is proportional to the number of distinct live prefixes.
  *
  * Sample s of a data set draws its token t by its own random number, a function of (seed, problem,
- * s, t) alone, and a row of the decoder is computed in an order that other rows have no part in
- * (model.h). Hence a sample does not depend on how many others there are, on batches, threads or
- * neighbours: all of them equal what sampling one at a time gives, to the bit.
+ * s, t) alone, and the arithmetic of a decoder row does not depend on other rows (model.h). Hence a
+ * sample does not depend on the number of samples, on batches or on threads: it is the same, to the
+ * bit, as if it were sampled alone.
  *
- * Greedy and beam decoding walk the same tree. With the grammar mask only tokens are drawn that can
- * still become an expression in the room that is left, so no sample is lost to syntax.
+ * Greedy and beam decoding use the same tree. With the grammar mask only tokens are drawn that can
+ * still become an expression within the length that is left, so every sample is an expression.
  *
  * Ownership: samples live in the arena they were made in. Threads: a sl_infer is read only; each
  * call has its own state. */
@@ -37,7 +37,7 @@ typedef struct sl_infer sl_infer;
 #define SL_INFER_POINTS 64
 #define SL_INFER_DROP_COLUMN 0
 
-/* What the checkpoint says besides weights. Texts are borrowed from the sl_infer. */
+/* What the checkpoint has besides weights. Texts are borrowed from the sl_infer. */
 typedef struct sl_infer_info {
     const sl_model *model;
     const float *weights;
@@ -48,12 +48,12 @@ typedef struct sl_infer_info {
     const char *path;     // of the weights file; "" for one that was made here
     const char *config;   // the run's, a JSON object; "{}"
     const char *hash;     // 32 hex digits of the weights
-    const char *warning;  // NULL, or why a newer checkpoint of the folder was passed over
+    const char *warning;  // NULL, or why a newer checkpoint of the folder was not used
     const char *missing;  // NULL, or options that the configuration lacks, with their defaults
 } sl_infer_info;
 
-/* path: a weights file, or a run's folder, whose newest whole checkpoint is taken. SL_EINVAL: there
- * is none; SL_EFORMAT: it is damaged, or its vocabulary is not ours. */
+/* path: a weights file, or a run's folder, whose newest complete checkpoint is used. SL_EINVAL:
+ * there is none; SL_EFORMAT: it is damaged, or its vocabulary is another one. */
 SL_NODISCARD sl_status sl_infer_open(sl_infer **out, const char *path);
 /* A model with given weights (copied; NULL: initial ones by seed): for benches and tests. */
 SL_NODISCARD sl_status sl_infer_new(sl_infer **out, const sl_model_options *o, const float *weights,
@@ -103,16 +103,16 @@ typedef struct sl_infer_cost {
     double encode, decode; // seconds
 } sl_infer_cost;
 
-/* Asked now and then, from the calling thread; true ends the work early. */
+/* Polled from the calling thread; true ends the work early. */
 typedef bool (*sl_infer_stop)(void *payload);
 
-/* Of a data set the model reads x and y. Fewer inputs than it was trained on: what is missing is
- * left out if it has learned that, else filled with numbers unrelated to y, as in training. */
+/* Of a data set the model reads x and y. If there are fewer inputs than in training, the missing
+ * columns are left out if training had such data, else filled with numbers independent of y. */
 
 /* out[i] := sample first + i, i < count, in a; with BEAM the most probable ones in order, with
  * GREEDY one. *made: how many there are; less than count only for GREEDY and BEAM, and when `stop`
- * said so: then those that were done, in order of their numbers, and out[i].number tells which. The
- * pool makes no difference to the result. cost and stop may be NULL. */
+ * returned true: then the finished ones in order of their numbers, out[i].number. The result does
+ * not depend on the pool. cost and stop may be NULL. */
 SL_NODISCARD sl_status sl_infer_run(sl_sampled *out, int64_t *made, sl_arena *a, const sl_infer *m,
                                     sl_pool *pool, const sl_dataset *d,
                                     const sl_infer_options *o, int64_t first, int64_t count,

@@ -6,7 +6,7 @@
 #include "infer/infer.h"
 #include "nn/nn.h"
 
-/* What random numbers are for. */
+/* Streams of random numbers. */
 enum { SL_INFER__DRAWS = 0x5a3b1e, SL_INFER__FILLING = 0x5a3b1f };
 
 struct sl_infer {
@@ -37,7 +37,7 @@ SL_NODISCARD sl_status sl_infer__cells_make(sl_infer__cells *out, sl_arena *a, c
 
 /* ---------------------------------------------------------------- choosing ------------------ */
 
-/* What may come next and how likely each token is; of one node. */
+/* The tokens that may follow a node, and their probabilities. */
 typedef struct sl_infer__choice {
     double log_prob[SL_TOKEN_COUNT]; // by the model
     double up_to[SL_TOKEN_COUNT];    // sum of the weights of tokens 0 .. i that may be drawn
@@ -53,12 +53,12 @@ int sl_infer__choice_best(const sl_infer__choice *c);
 
 /* ---------------------------------------------------------------- decoding ------------------ */
 
-/* A living prefix. */
-typedef struct sl_infer__front {
+/* A live prefix. */
+typedef struct sl_infer__live {
     int node;
     int first, count;     // samples that stand here: places in a list of them
     sl_token_state state; // of its grammar
-} sl_infer__front;
+} sl_infer__live;
 
 /* Work on one data set. */
 typedef struct sl_infer__walk {
@@ -68,30 +68,30 @@ typedef struct sl_infer__walk {
     sl_prefixes *prefixes;
     float *memory;      // (points, width)
     int points, inputs;
-    sl_infer__front *front, *next, *block; // the two take turns in the block
-    int fronts, room;   // living ones; that there is room for
+    sl_infer__live *live, *next, *block; // the two take turns in the block
+    int n_live, room;   // how many there are; most at once
     float *logits;      // (SL_PREFIX_ROWS, vocabulary) for each worker
     int at;             // tokens that all prefixes have, the start token not counted
     sl_infer_cost *cost;
     sl_infer_stop stop;
     void *payload;
-    // what is to be done with a front whose choice is known; any thread, each front once
-    void (*use)(struct sl_infer__walk *w, int front, const sl_infer__choice *c);
+    // called once for each live prefix when its choice is known, from any thread
+    void (*use)(struct sl_infer__walk *w, int live, const sl_infer__choice *c);
     void *use_payload;
 } sl_infer__walk;
 
-/* room: most fronts at once. Encodes the data. Clear it whatever is returned. */
+/* room: most live prefixes at once. Encodes the data. Clear it whatever is returned. */
 SL_NODISCARD sl_status sl_infer__walk_init(sl_infer__walk *w, const sl_infer *m, sl_pool *pool,
                                            const sl_dataset *d, const sl_infer_options *o,
                                            int room);
 void sl_infer__walk_clear(sl_infer__walk *w);
-/* One front: the start token. */
+/* One live prefix: the start token. */
 SL_NODISCARD sl_status sl_infer__walk_begin(sl_infer__walk *w);
-/* Computes all fronts and hands their choices to `use`. */
+/* Computes all live prefixes and passes their choices to `use`. */
 SL_NODISCARD sl_status sl_infer__walk_step(sl_infer__walk *w);
-/* A front behind w->front[from] for the next step, in w->next[to]. */
+/* w->next[to] := w->live[from] with one more token, for the next step. */
 SL_NODISCARD sl_status sl_infer__walk_branch(sl_infer__walk *w, int to, int from, int token);
-/* The next fronts, n of them, become the fronts. */
+/* The n prefixes of w->next become the live ones. */
 void sl_infer__walk_turn(sl_infer__walk *w, int n);
 
 SL_NODISCARD sl_status sl_infer__sample(sl_sampled *out, int64_t *made, sl_arena *a,

@@ -17,7 +17,7 @@ typedef struct batch {
     int count;
     sample *sample;
     sl_token *tokens;        // (count, length)
-    int *order, *order_next; // which samples stand at the fronts, front after front
+    int *order, *order_next; // samples at the live prefixes, prefix by prefix
 } batch;
 
 static sl_status batch_new(batch *c, sl_arena *a, int count, int length) {
@@ -32,9 +32,9 @@ static sl_status batch_new(batch *c, sl_arena *a, int count, int length) {
     return SL_OK;
 }
 
-static void draw(sl_infer__walk *w, int front, const sl_infer__choice *choice) {
+static void draw(sl_infer__walk *w, int live, const sl_infer__choice *choice) {
     batch *c = w->use_payload;
-    const sl_infer__front *f = &w->front[front];
+    const sl_infer__live *f = &w->live[live];
     for (int i = f->first; i < f->first + f->count; i++) {
         sample *s = &c->sample[c->order[i]];
         s->token = w->o->decode == SL_DECODE_GREEDY
@@ -47,9 +47,9 @@ static void draw(sl_infer__walk *w, int front, const sl_infer__choice *choice) {
     }
 }
 
-/* The samples of a front go on, those with the same token together; finished ones leave. */
-static sl_status part(sl_infer__walk *w, batch *c, int front, int *fronts, int *places) {
-    const sl_infer__front f = w->front[front];
+/* The samples of a live prefix go on, those with the same token together; finished ones leave. */
+static sl_status part(sl_infer__walk *w, batch *c, int live, int *n_live, int *places) {
+    const sl_infer__live f = w->live[live];
     int count[SL_TOKEN_COUNT] = { 0 }, place[SL_TOKEN_COUNT];
     for (int i = f.first; i < f.first + f.count; i++) {
         const sample *s = &c->sample[c->order[i]];
@@ -57,11 +57,11 @@ static sl_status part(sl_infer__walk *w, batch *c, int front, int *fronts, int *
     }
     for (int id = 0; id < SL_TOKEN_COUNT; id++) {
         if (count[id] == 0) continue;
-        SL_TRY(sl_infer__walk_branch(w, *fronts, front, id));
-        w->next[*fronts].first = place[id] = *places;
-        w->next[*fronts].count = count[id];
+        SL_TRY(sl_infer__walk_branch(w, *n_live, live, id));
+        w->next[*n_live].first = place[id] = *places;
+        w->next[*n_live].count = count[id];
         *places += count[id];
-        ++*fronts;
+        ++*n_live;
     }
     for (int i = f.first; i < f.first + f.count; i++) {
         const sample *s = &c->sample[c->order[i]];
@@ -71,10 +71,10 @@ static sl_status part(sl_infer__walk *w, batch *c, int front, int *fronts, int *
 }
 
 static sl_status step(sl_infer__walk *w, batch *c) {
-    int fronts = 0, places = 0;
+    int n_live = 0, places = 0;
     SL_TRY(sl_infer__walk_step(w));
-    for (int i = 0; i < w->fronts; i++) SL_TRY(part(w, c, i, &fronts, &places));
-    sl_infer__walk_turn(w, fronts);
+    for (int i = 0; i < w->n_live; i++) SL_TRY(part(w, c, i, &n_live, &places));
+    sl_infer__walk_turn(w, n_live);
     int *order = c->order;
     c->order = c->order_next;
     c->order_next = order;
@@ -91,9 +91,9 @@ static sl_status run_batch(sl_infer__walk *w, batch *c, int64_t first, bool *sto
     w->use = draw;
     w->use_payload = c;
     SL_TRY(sl_infer__walk_begin(w));
-    w->front[0].first = 0;
-    w->front[0].count = c->count;
-    while (w->fronts > 0) {
+    w->live[0].first = 0;
+    w->live[0].count = c->count;
+    while (w->n_live > 0) {
         if (w->stop && w->stop(w->payload)) {
             *stopped = true;
             break;

@@ -1,4 +1,4 @@
-/* walk - one data set: the encoder once, then a step for all living prefixes at a time. */
+/* walk - one data set: the encoder once, then a step for all live prefixes at a time. */
 #include "infer/infer_impl.h"
 
 static sl_status encode(sl_infer__walk *w, const sl_dataset *d) {
@@ -30,7 +30,7 @@ sl_status sl_infer__walk_init(sl_infer__walk *w, const sl_infer *m, sl_pool *poo
     w->logits = sl_malloc_aligned(numbers, sizeof *w->logits);
     if (!w->memory || !w->block || !w->logits)
         return sl_fail_memory(2 * (size_t)room, sizeof *w->block, "samples");
-    w->front = w->block;
+    w->live = w->block;
     w->next = w->block + room;
     SL_TRY(encode(w, d));
     return sl_model_prefixes_new(&w->prefixes, m->decoder, w->points, (int)workers);
@@ -44,11 +44,11 @@ void sl_infer__walk_clear(sl_infer__walk *w) {
 }
 
 sl_status sl_infer__walk_begin(sl_infer__walk *w) {
-    sl_infer__front *f = &w->front[0];
+    sl_infer__live *f = &w->live[0];
     sl_model_prefixes_begin(w->prefixes, w->memory, w->points);
     SL_TRY(sl_model_prefixes_add(&f->node, w->prefixes, -1, SL_TOKEN_START));
     sl_token_begin(&f->state, w->inputs);
-    w->fronts = 1;
+    w->n_live = 1;
     w->at = 0;
     return SL_OK;
 }
@@ -60,12 +60,12 @@ static sl_status run_fronts(int64_t begin, int64_t end, int worker, void *payloa
     const int first = (int)begin, n = (int)(end - begin);
     sl_infer__choice choice;
     SL_ASSERT(n > 0);
-    for (int i = 0; i < n; i++) node[i] = w->front[first + i].node;
+    for (int i = 0; i < n; i++) node[i] = w->live[first + i].node;
     sl_model_prefixes_run(logits, w->prefixes, node, n, worker);
     for (int i = 0; i < n; i++) {
         sl_token_set allowed;
         if (w->o->grammar)
-            sl_token_next(&allowed, &w->front[first + i].state, (int)w->o->length - w->at);
+            sl_token_next(&allowed, &w->live[first + i].state, (int)w->o->length - w->at);
         sl_infer__choice_make(&choice, logits + i * SL_TOKEN_COUNT, w->o,
                               w->o->grammar ? &allowed : NULL);
         w->use(w, first + i, &choice);
@@ -78,27 +78,27 @@ static sl_status run_fronts(int64_t begin, int64_t end, int worker, void *payloa
 sl_status sl_infer__walk_step(sl_infer__walk *w) {
     enum { TILE = 6 };
     const int threads = sl_par_pool_threads(w->pool);
-    int part = (w->fronts + threads - 1) / threads;
+    int part = (w->n_live + threads - 1) / threads;
     part = SL_MIN(SL_PREFIX_ROWS, (part + TILE - 1) / TILE * TILE);
-    if (w->cost) w->cost->rows += w->fronts;
-    return sl_par_for(w->fronts > TILE ? w->pool : NULL, w->fronts, part, run_fronts, w);
+    if (w->cost) w->cost->rows += w->n_live;
+    return sl_par_for(w->n_live > TILE ? w->pool : NULL, w->n_live, part, run_fronts, w);
 }
 
 sl_status sl_infer__walk_branch(sl_infer__walk *w, int to, int from, int token) {
     SL_ASSERT(to < w->room);
-    sl_infer__front *f = &w->next[to];
-    SL_TRY(sl_model_prefixes_add(&f->node, w->prefixes, w->front[from].node, token));
+    sl_infer__live *f = &w->next[to];
+    SL_TRY(sl_model_prefixes_add(&f->node, w->prefixes, w->live[from].node, token));
     if (!w->o->grammar) return SL_OK;
-    f->state = w->front[from].state;
+    f->state = w->live[from].state;
     SL_ASSERT(sl_token_push(&f->state, token) == SL_TOKEN_FINE);
     return SL_OK;
 }
 
 void sl_infer__walk_turn(sl_infer__walk *w, int n) {
-    for (int i = 0; i < w->fronts; i++) sl_model_prefixes_drop(w->prefixes, w->front[i].node);
-    sl_infer__front *front = w->front;
-    w->front = w->next;
-    w->next = front;
-    w->fronts = n;
+    for (int i = 0; i < w->n_live; i++) sl_model_prefixes_drop(w->prefixes, w->live[i].node);
+    sl_infer__live *live = w->live;
+    w->live = w->next;
+    w->next = live;
+    w->n_live = n;
     w->at++;
 }

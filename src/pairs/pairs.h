@@ -198,7 +198,7 @@ typedef struct sl_pairs_check {
 #define SL_PAIRS_MAX_CHECKS 32
 typedef struct sl_pairs_stats {
     int64_t pairs;
-    int64_t attempts[SL_PAIR_FAILURE_COUNT]; // first attempts, by what became of them
+    int64_t attempts[SL_PAIR_FAILURE_COUNT]; // first attempts, by their outcome
     double success;                          // share of first attempts that were good
     double attempts_mean;                    // of a pair
     int64_t next_base;                       // pairs that had to take another base

@@ -115,7 +115,7 @@ typedef struct sl_pairs__start {
 SL_NODISCARD sl_status sl_pairs__start_of(sl_pairs__start *out, const sl_pairs *p, sl_split split,
                                           int64_t index);
 
-/* Attempt `attempt` (from 0) at a pair. *failure says what became of it; *out is filled as far as
+/* Attempt `attempt` (from 0) at a pair. *failure is its outcome; *out is filled as far as
  * the attempt came: expression, sites, mixture and tries from POINTS on. */
 SL_NODISCARD sl_status sl_pairs__attempt(sl_pair *out, sl_pair_failure *failure,
                                          sl_pairs__trace *trace, sl_arena *a, const sl_pairs *p,

@@ -74,7 +74,7 @@ void sl_token_to_latex(sl_str *s, const sl_token *ids, int n);
     X(NUMBER,     "number",     "a number of more than 18 digits")                             \
     X(DEEP,       "deep",       "nested too deep")                                             \
     X(OVERFLOW,   "overflow",   "an exact number beyond 64 bits")                              \
-    X(UNDEFINED,  "undefined",  "real nowhere, such as 1/0")
+    X(UNDEFINED,  "undefined",  "undefined everywhere, such as 1/0")
 
 typedef enum sl_token_reason {
 #define X(id, name, text) SL_TOKEN_##id,

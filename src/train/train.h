@@ -1,25 +1,25 @@
-/* train - the loop: pairs in, weights out, the same bits however it is run.
+/* train - the training loop. Weights are the same bits for any number of threads and ranks.
  *
- * A batch is cut into a fixed number of lanes, a power of two that is part of the configuration. A
- * lane's pairs go through the model on one thread, in chunks that fit the cache, into a gradient
- * block of the lane's own:
+ * A batch is divided into a fixed number of lanes, a power of two that is part of the
+ * configuration. The pairs of a lane pass through the model on one thread, in chunks that fit the
+ * cache, into a gradient block of the lane:
  *
  *     batch   | p p p p | p p p p | p p p p | p p p p |        4 lanes of 4 pairs
  *     blocks      g0        g1        g2        g3
  *     sum              (g0 + g1)  +  (g2 + g3)                  always by halves
  *
- * So the sum does not depend on which thread or rank computed what: threads take lanes as they
- * come; a rank has a subtree of them. Each rank then owns a share of the parameters: it receives
- * the sums of all ranks for its share, finishes the tree, moves its share of the weights, and all
- * gather the weights.
+ * So the sum does not depend on which thread or rank computed which lane: threads take the next
+ * free lane; a rank has a subtree of lanes. Each rank owns a share of the parameters: it receives
+ * the sums of all ranks for its share, finishes the tree and updates its share of the weights; then
+ * all ranks gather the weights.
  *
- * While lanes run, the same threads make the next batch's pairs. Randomness is counted, not drawn:
- * pairs by their number, dropout by pair and place, so a resumed run needs only weights, moments,
- * constraints and the step.
+ * While lanes run, the same threads make the pairs of the next batch. Random numbers are functions
+ * of counters: pairs of their number, dropout of pair and place. So a resumed run needs only
+ * weights, moments, constraints and the step.
  *
- * A run is a folder: run.json (configuration, and what it was made with), log.jsonl (one line per
- * event, by steps), and the last two checkpoints. Time stands only in fields named `seconds` and
- * `pairs_per_second`; all else in the log is the same for every way to run it. */
+ * A run is a folder: run.json (configuration, libraries, CPU), log.jsonl (one line per event, by
+ * steps), and the last two checkpoints. Times are only in the fields `seconds` and
+ * `pairs_per_second`; all other fields of the log are the same however the run is executed. */
 #ifndef SL_TRAIN_H
 #define SL_TRAIN_H
 

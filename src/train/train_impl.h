@@ -9,8 +9,8 @@
 
 /* ---------------------------------------------------------------- sizes (plan.c) ------------ */
 
-/* What everything is allocated by. A pure function of configuration, threads and ranks, so the plan
- * and the engine cannot disagree. */
+/* Sizes of all allocations. A pure function of configuration, threads and ranks, so the plan and
+ * the engine cannot disagree. */
 typedef struct sl_train__shape {
     int columns, points;
     int max_tokens;          // longest target
@@ -58,7 +58,7 @@ typedef struct sl_train__feed {
     uint8_t *present, *tokens;   // (pairs, columns), (pairs, max_tokens)
 } sl_train__feed;
 
-/* Where pairs come from: a split, or (pairs NULL) a feed whose pairs are used over and over. */
+/* A source of pairs: a split, or (pairs NULL) a feed whose pairs are used repeatedly. */
 typedef struct sl_train__source {
     const sl_pairs *pairs;
     sl_split split;
@@ -168,8 +168,7 @@ SL_NODISCARD sl_status sl_train__validate(double *loss, int64_t *tokens, sl_trai
 
 /* ---------------------------------------------------------------- the log (log.c) ----------- */
 
-/* What the log is made of and a checkpoint must hold, so that a resumed run writes the same
- * lines. */
+/* State of the log that a checkpoint stores, so that a resumed run writes the same lines. */
 typedef struct sl_train__tally {
     double seconds; // of the run so far
     int64_t tokens;
@@ -212,8 +211,8 @@ typedef struct sl_train__folder {
     char pairs[33], vocabulary[33];
 } sl_train__folder;
 
-/* Looks whether a run can begin or go on there, changing nothing; locks it if it exists. SL_EINVAL
- * with the remedy if it cannot. */
+/* Checks whether a run can begin or continue there, changing nothing; locks the folder if it
+ * exists. SL_EINVAL with the remedy if it cannot. */
 SL_NODISCARD sl_status sl_train__folder_look(sl_train__folder *f, sl_pool *pool,
                                              const sl_train_config *c, int64_t steps);
 /* Makes the folder and run.json if they are missing. */

@@ -41,7 +41,7 @@ def test_depth_two_has_929_distinct_functions(listing):
     rng = np.random.default_rng(7)
     points = rng.uniform(0.5, 2.0, (2, 24)) * rng.choice([-1, 1], (2, 24))
     v = values(listing, points)
-    assert np.isfinite(v).any(axis=1).all(), "a line is real nowhere"
+    assert np.isfinite(v).any(axis=1).all(), "a line is undefined everywhere"
     assert (np.nanmax(v, axis=1) - np.nanmin(v, axis=1) > 1e-12).all(), "a line is constant"
     for i in range(DEPTH_2):
         both = np.isfinite(v[i]) & np.isfinite(v[i + 1:])
@@ -277,7 +277,7 @@ def test_canon(text, canonical):
 
 def test_canon_of_what_is_real_nowhere_says_so():
     r = expressions("--canon", "sqrt(-1)")
-    assert r.code == 0 and "real nowhere" in r.err
+    assert r.code == 0 and "undefined everywhere" in r.err
     assert expressions("--canon", "sqrt(-1)", "--json").json["real"] is False
     assert expressions("--canon", "sqrt(-1)", "--quiet").err == ""
 
