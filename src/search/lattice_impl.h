@@ -354,6 +354,9 @@ double sl_search__lattice_half_probe(const sl_lattice *l, sl_search__lattice_cod
 SL_NODISCARD sl_status sl_search__lattice_snap(bool *sure, double *coefficient,
                                                sl_search__lattice_number *number, sl_arena *scratch,
                                                const sl_search__lattice_linear *m);
+/* The cheapest number within reach of v that costs less than `most` bits. */
+bool sl_search__lattice_near_number(sl_search__lattice_number *out, double v, double reach,
+                                    double most);
 double sl_search__lattice_number_value(sl_search__lattice_number n);
 /* NULL: no memory. */
 const sl_node *sl_search__lattice_number_expr(sl_arena *a, sl_search__lattice_number n);

@@ -115,8 +115,8 @@ static void try_powers(nearest *b) {
     }
 }
 
-/* The cheapest number within reach of v that costs less than `most` bits. */
-static bool near_number(sl_search__lattice_number *out, double v, double reach, double most) {
+bool sl_search__lattice_near_number(sl_search__lattice_number *out, double v, double reach,
+                                    double most) {
     nearest b = { .v = v, .reach = reach, .most = most };
     try_times(&b, (sl_search__lattice_number){ .degree = 1 }, 1);
     if (b.most > FUNCTION) try_roots(&b), try_powers(&b);
@@ -170,7 +170,7 @@ static int choose(sl_search__lattice_number *out, const snapping *s) {
         if (s->decided[k] || !(reach < INFINITY)) continue;
         const double digits = digits_of(s, k) + 4; // as a free constant costs
         const bool zero = fabs(v) <= reach;
-        if (!zero && !near_number(&n, v, reach, digits)) continue;
+        if (!zero && !sl_search__lattice_near_number(&n, v, reach, digits)) continue;
         const double surplus = zero ? INFINITY : digits - bits_of(n); // a term less comes first
         if (surplus > most) most = surplus, best = k, *out = n;
     }

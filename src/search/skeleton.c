@@ -8,14 +8,16 @@
  * to two constants inside are enumerated (skeleton_pieces.c, skeleton_screen.c). Hits are fitted in
  * all rows, reduced to the columns that are needed, and offered (skeleton_verify.c).
  *
- *   level 0   three terms and more, and divisors that are sums; one constant in one term or in each
+ *   level 0   y times the divisors: no constant inside functions, any in divisors
+ *             (skeleton_clear.c)
+ *   level 1   three terms and more, and divisors that are sums; one constant in one term or in each
  *             of two
- *   level 1   two terms, the same
- *   level 2   all of them, with fractions beside variables
- *   level 3   all of them, one constant in each of two factors of one term
- *   level 4   no divisors that are sums, one in each of two terms with further summands
- *   level 5   divisors that are sums, with two constants in one of their places
- *   level 6   the same, one in each of two terms with further summands
+ *   level 2   two terms, the same
+ *   level 3   all of them, with fractions beside variables
+ *   level 4   all of them, one constant in each of two factors of one term
+ *   level 5   no divisors that are sums, one in each of two terms with further summands
+ *   level 6   divisors that are sums, with two constants in one of their places
+ *   level 7   the same, one in each of two terms with further summands
  *
  * Only operators of the default grammar are supported. */
 #include <math.h>
@@ -24,7 +26,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 7, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
+enum { LEVELS = 8, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -111,18 +113,19 @@ static const struct level {
     uint32_t sets;
     bool pairs, inside;
 } levels[LEVELS] = {
-    { ONE, false, false }, { ONE, false, false }, { ONE | FRACTION, false, false },
-    { 0, false, true },    { ONE, true, false },  { ONE | TWO, false, false },
-    { ONE, true, false },
+    { 0, false, false },         { ONE, false, false },
+    { ONE, false, false },       { ONE | FRACTION, false, false },
+    { 0, false, true },          { ONE, true, false },
+    { ONE | TWO, false, false }, { ONE, true, false },
 };
 
 static bool is_of(const sl_search__skeleton_base *b, int level) {
     switch (level) {
-    case 0: return b->terms > 2 || b->quotient;
-    case 1: return !(b->terms > 2 || b->quotient);
-    case 2:
-    case 3: return true;
-    case 4: return !b->quotient;
+    case 1: return b->terms > 2 || b->quotient;
+    case 2: return !(b->terms > 2 || b->quotient);
+    case 3:
+    case 4: return true;
+    case 5: return !b->quotient;
     default: return b->quotient;
     }
 }
@@ -159,6 +162,13 @@ static sl_status screen_level(sl_skeletons *s, int level) {
     return st;
 }
 
+static sl_status make_variants(bool *done, sl_skeletons *s, int set, int rows) {
+    if (s->made >> set & 1) return SL_OK;
+    SL_TRY(sl_search__skeleton_make_variants(done, s, set, rows));
+    s->made |= 1u << set;
+    return SL_OK;
+}
+
 /* The skeletons, their pieces and the variants of a level. *done := false where there is no memory.
  */
 static sl_status prepare(bool *done, sl_skeletons *s, int level) {
@@ -166,15 +176,11 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
     if (s->bases == 0) {
         SL_TRY(sl_search__skeleton_list(done, s));
         if (*done) SL_TRY(sl_search__skeleton_make_pieces(done, s));
-        if (*done)
-            SL_TRY(
-                sl_search__skeleton_make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
     }
-    if (*done && level == 2)
-        SL_TRY(
-            sl_search__skeleton_make_variants(done, s, SL_SKELETON__FRACTION, SL_SKELETON__FITTED));
-    if (*done && level == 5)
-        SL_TRY(sl_search__skeleton_make_variants(done, s, SL_SKELETON__TWO, ROWS_TWO));
+    if (*done && level > 0) SL_TRY(make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
+    if (*done && level == 3)
+        SL_TRY(make_variants(done, s, SL_SKELETON__FRACTION, SL_SKELETON__FITTED));
+    if (*done && level == 6) SL_TRY(make_variants(done, s, SL_SKELETON__TWO, ROWS_TWO));
     return SL_OK;
 }
 
@@ -186,6 +192,7 @@ static sl_status run_level(bool *more, void *state, int level) {
     SL_TRY(prepare(&done, s, level));
     if (!done) *more = false;
     if (!done || sl_search__stop(s->job, true)) return SL_OK;
+    if (level == 0) return s->sigma > 0 ? SL_OK : sl_search__skeleton_clear_all(s, level);
     return screen_level(s, level);
 }
 

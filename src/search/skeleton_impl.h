@@ -17,6 +17,9 @@ enum {
     SL_SKELETON__SLOTS = 24,   // places of a piece for constants
     SL_SKELETON__QUARTERS = 32, // of an exponent
     SL_SKELETON__INPUTS = 2,
+    SL_SKELETON__BELOW = 10,   // columns of a divisor
+    SL_SKELETON__CLEARED = 48, // columns of y D = N
+    SL_SKELETON__DIVISORS = 6, // of a skeleton
 };
 
 /* ---------------------------------------------------------------- factors ------------------- */
@@ -51,12 +54,26 @@ typedef struct sl_search__skeleton_set {
     double *value;              // by column, row and variant
 } sl_search__skeleton_set;
 
+/* The sum in a factor 1/(...)^power as a linear space: all constants in it that are outside of
+ * functions are coefficients of these columns. A sine comes with its cosine, for a phase. */
+typedef struct sl_search__skeleton_divisor {
+    int columns, power; // 0: the factor is no divisor
+    const sl_node *expr[SL_SKELETON__BELOW]; // the coefficient of the first is not 0
+    uint64_t name[SL_SKELETON__BELOW];
+    int8_t sine[SL_SKELETON__BELOW]; // of a cosine: its sine's place; else -1
+    const sl_node *angle[SL_SKELETON__BELOW], *rest[SL_SKELETON__BELOW]; // of a sine: sin(angle)
+                                                                         // rest; rest may be NULL
+    double (*value)[SL_SKELETON__ROWS];
+} sl_search__skeleton_divisor;
+
 /* A factor with its constants: those outside of functions span a space of columns, those inside are
  * enumerated as variants. */
 typedef struct sl_search__skeleton_piece {
     sl_search__skeleton_factor factor;
     int plains, columns; // columns: of a variant
     const sl_node *plain[SL_SKELETON__PLAIN];
+    uint64_t name[SL_SKELETON__PLAIN]; // of the plain columns: sums of them are names of products
+    sl_search__skeleton_divisor divisor;
     double (*value)[SL_SKELETON__ROWS]; // of the plain columns
     int slots;
     sl_search__skeleton_slot slot[SL_SKELETON__SLOTS];
@@ -110,6 +127,7 @@ typedef struct sl_skeletons {
     int rows, variables;
     const double *x[SL_SKELETON__INPUTS], *y;
     double weight[SL_SKELETON__ROWS];   // 1 / |y|
+    double above[SL_SKELETON__ROWS], below[SL_SKELETON__ROWS]; // weights of N and of y D
     double rounding[SL_SKELETON__ROWS]; // half a unit of y's last digit, times the weight
     double sigma;                       // standard deviation of that; 0: y has all digits
 
@@ -123,6 +141,7 @@ typedef struct sl_skeletons {
     int32_t pieces, piece_room;
     sl_search__skeleton_index node_index, term_index, base_index;
     int64_t bytes; // counted as the job's
+    uint32_t made; // bit i: variants of set i
     sl_search__skeleton_hits *hits; // by worker
     sl_arena arena;
     sl_arena scratch; // of canonical forms that may be known
@@ -147,6 +166,12 @@ SL_NODISCARD sl_status sl_search__skeleton_variant_expr(const sl_node **out, sl_
                                                         const sl_search__skeleton_variant *v,
                                                         int c);
 
+/* skeleton_divisors.c: the divisor of a piece, if it is one; and a name for a product of powers,
+ * such that those of factors add up to that of their product. */
+SL_NODISCARD sl_status sl_search__skeleton_make_divisor(sl_search__skeleton_piece *p,
+                                                        sl_skeletons *s);
+uint64_t sl_search__skeleton_name(const sl_node *e);
+
 /* skeleton_screen.c: bases begin .. end against variants of these sets; hits of the worker. */
 typedef struct sl_search__skeleton_screening {
     sl_skeletons *s;
@@ -161,5 +186,79 @@ SL_NODISCARD sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, in
 /* skeleton_verify.c: the formulas of these hits are fitted in all rows, reduced and offered. */
 SL_NODISCARD sl_status sl_search__skeleton_verify(sl_skeletons *s, sl_search__skeleton_hits *hits,
                                                   int level);
+
+/* All products of one column of each factor, for verification. */
+typedef struct sl_search__skeleton_product {
+    int factors;
+    const sl_node *const *list[SL_SKELETON__FACTORS];
+    int count[SL_SKELETON__FACTORS];
+} sl_search__skeleton_product;
+/* Is y a combination of these columns? If so it is offered. */
+SL_NODISCARD sl_status sl_search__skeleton_verify_products(
+    bool *good, sl_skeletons *s, const sl_search__skeleton_product *product, int n, int level);
+
+/* ---------------------------------------------------------------- without divisors ---------- */
+
+/* A skeleton multiplied by some of its divisors, y D = N: the spaces of D and N. */
+typedef struct sl_search__skeleton_space {
+    int count;
+    uint64_t name[SL_SKELETON__CLEARED];
+    double value[SL_SKELETON__CLEARED][SL_SKELETON__ROWS];
+} sl_search__skeleton_space;
+
+/* A divisor of a term. */
+typedef struct sl_search__skeleton_below {
+    int8_t term, factor;
+    const sl_search__skeleton_divisor *divisor;
+} sl_search__skeleton_below;
+
+typedef struct sl_search__skeleton_cleared {
+    const sl_skeletons *s;
+    const sl_search__skeleton_base *base;
+    int divisors;
+    sl_search__skeleton_below divisor[SL_SKELETON__DIVISORS];
+    uint32_t mask; // those that y is multiplied by
+    uint32_t use[SL_SKELETON__DIVISORS]; // columns of a divisor
+    sl_search__skeleton_space above, below, scratch[2];
+    // what its test needs
+    int rows, n; // n: of the basis
+    double basis[(SL_SKELETON__CLEARED + 1) * SL_SKELETON__ROWS];
+} sl_search__skeleton_cleared;
+
+typedef struct sl_search__skeleton_clear_hit {
+    int32_t base;
+    uint32_t mask;
+    int columns;
+    bool phases;
+} sl_search__skeleton_clear_hit;
+
+/* skeleton_clear.c: which divisors a skeleton has; false: none or too many. */
+bool sl_search__skeleton_find_divisors(sl_search__skeleton_cleared *c, const sl_skeletons *s,
+                                       int32_t base);
+/* Columns of the divisors: all, or without phases. */
+void sl_search__skeleton_use_columns(sl_search__skeleton_cleared *c, bool phases);
+/* The spaces of mask and columns in use in the first rows; false: too many columns. */
+bool sl_search__skeleton_clear(sl_search__skeleton_cleared *c, int rows);
+/* Are y D and N dependent? *fits := false: there are too many columns to tell. */
+bool sl_search__skeleton_is_dependent(bool *fits, sl_search__skeleton_cleared *c);
+/* All skeletons with divisors; hits are verified and offered. */
+SL_NODISCARD sl_status sl_search__skeleton_clear_all(sl_skeletons *s, int level);
+
+/* skeleton_clear_verify.c: the constants of the divisors of a hit. */
+enum { SL_SKELETON__UNKNOWNS = 25 };
+typedef struct sl_search__skeleton_solution {
+    bool found;
+    uint32_t mask, use[SL_SKELETON__DIVISORS];
+    double constant[SL_SKELETON__UNKNOWNS]; // of the columns in use but for the first of a divisor
+} sl_search__skeleton_solution;
+/* From any thread. */
+SL_NODISCARD sl_status sl_search__skeleton_clear_solve(sl_search__skeleton_solution *out,
+                                                       const sl_skeletons *s,
+                                                       const sl_search__skeleton_clear_hit *h);
+/* Constants become exact numbers, and the formula is offered. */
+SL_NODISCARD sl_status sl_search__skeleton_clear_offer(bool *good, sl_skeletons *s,
+                                                       const sl_search__skeleton_clear_hit *h,
+                                                       const sl_search__skeleton_solution *x,
+                                                       int level);
 
 #endif

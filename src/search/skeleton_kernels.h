@@ -20,8 +20,8 @@ typedef struct sl_search__skeleton_image {
 } sl_search__skeleton_image;
 
 typedef struct sl_search__skeleton_kernels {
-    /* v less what it has of n orthonormal vectors, one after the other, `rows` apart; returns v . v
-     * then. rows: a multiple of 8. */
+    /* v less what it has of n orthonormal vectors, `rows` apart, four at once; returns v . v then.
+     * rows: a multiple of 8. */
     double (*deflate)(double *v, const double *basis, int n, int rows);
     /* out->q[d][i] := sum over r of across[r][d] v[r stride + i], normalised to length 1 over d; 0
      * where less than `least` is left of the vector with the weights w[r]. */

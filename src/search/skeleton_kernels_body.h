@@ -14,24 +14,47 @@ enum { SHIFT = 6 }; // bits of a ratio's float that keys leave out
 static const double NOTHING = 1e-16, PARALLEL = 1e-12;
 
 /* Eight partial sums, whatever the width: the order of additions is fixed. */
-static double dot(const double *a, const double *b, int rows) {
+static inline double add_up(const dvec *sum) {
+    double part[SL_SKELETON__LANES];
+    for (int k = 0; k < PARTS; k++) d_store(part + k * WD, sum[k]);
+    return ((part[0] + part[4]) + (part[2] + part[6])) +
+           ((part[1] + part[5]) + (part[3] + part[7]));
+}
+
+static double square(const double *v, int rows) {
     dvec sum[PARTS] = { { 0 } };
-    double whole = 0;
     for (int r = 0; r < rows; r += PARTS * WD)
-        for (int k = 0; k < PARTS; k++)
-            sum[k] += d_load(a + r + k * WD) * d_load(b + r + k * WD);
-    for (int k = 0; k < PARTS; k++)
-        for (int i = 0; i < WD; i++) whole += sum[k][i];
-    return whole;
+        for (int k = 0; k < PARTS; k++) {
+            const dvec x = d_load(v + r + k * WD);
+            sum[k] += x * x;
+        }
+    return add_up(sum);
+}
+
+/* Vectors that are taken out at once: their products do not wait for each other. */
+enum { TOGETHER = 4 };
+
+static inline void take_out_of(double *v, const double *basis, int n, int rows) {
+    dvec sum[TOGETHER][PARTS] = { { { 0 } } };
+    double c[TOGETHER];
+    for (int r = 0; r < rows; r += PARTS * WD)
+        for (int k = 0; k < PARTS; k++) {
+            const dvec x = d_load(v + r + k * WD);
+            for (int i = 0; i < n; i++) sum[i][k] += x * d_load(basis + i * rows + r + k * WD);
+        }
+    for (int i = 0; i < n; i++) c[i] = add_up(sum[i]);
+    for (int r = 0; r < rows; r += WD) {
+        dvec x = d_load(v + r);
+        for (int i = 0; i < n; i++) x -= c[i] * d_load(basis + i * rows + r);
+        d_store(v + r, x);
+    }
 }
 
 static double deflate(double *v, const double *basis, int n, int rows) {
-    for (int i = 0; i < n; i++) {
-        const double *b = basis + (size_t)i * (size_t)rows;
-        double c = dot(v, b, rows);
-        for (int r = 0; r < rows; r += WD) d_store(v + r, d_load(v + r) - c * d_load(b + r));
-    }
-    return dot(v, v, rows);
+    int i = 0;
+    for (; i + TOGETHER <= n; i += TOGETHER) take_out_of(v, basis + i * rows, TOGETHER, rows);
+    for (; i < n; i++) take_out_of(v, basis + i * rows, 1, rows);
+    return square(v, rows);
 }
 
 /* *out := 1 / sqrt(s) where s > least, else 0. */

@@ -102,6 +102,7 @@ static sl_status add_plain(piece *p, sl_skeletons *s, const sl_node *e) {
     SL_TRY(sl_expr_eval(value, &s->arena, e, s->x, s->rows, NULL));
     for (int r = 0; r < s->rows; r++)
         if (!(fabs(value[r]) < 1e100)) return SL_OK;
+    p->name[p->plains] = sl_search__skeleton_name(e);
     p->plain[p->plains++] = e;
     return SL_OK;
 }
@@ -185,6 +186,7 @@ static sl_status make_piece(piece *p, sl_skeletons *s, sl_search__skeleton_facto
     p->value = sl_arena_alloc(&s->arena, SL_SKELETON__PLAIN * sizeof *p->value);
     if (!p->value) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
     SL_TRY(add_plains(p, s, &b, node, sine));
+    SL_TRY(sl_search__skeleton_make_divisor(p, s));
     if (node->op == SL_OP_VAR) {
         if (!linear) SL_TRY(add_outer_slot(p, s, &b, node, quarters));
     } else if (node->op == SL_OP_EXP || node->op == SL_OP_SIN) {

@@ -82,30 +82,35 @@ typedef struct changed {
     const sl_node *expr[SL_SKELETON__CHANGED];
 } changed;
 
-/* All products of the columns of a term, of which `changes` factors have those of a variant. */
-static void add_products(formula *f, const sl_search__skeleton_term *t, const changed *change,
-                         int changes) {
-    const sl_node *const *list[SL_SKELETON__FACTORS];
-    int count[SL_SKELETON__FACTORS], all = 1;
-    for (int k = 0; k < t->factors; k++) {
-        const sl_search__skeleton_piece *p = &f->s->piece[t->piece[k]];
-        list[k] = p->plain;
-        count[k] = p->plains;
-        for (int i = 0; i < changes; i++)
-            if (change[i].factor == k) list[k] = change[i].expr, count[k] = change[i].count;
-        all *= count[k];
-    }
+static void add_columns(formula *f, const sl_search__skeleton_product *p) {
+    int all = 1;
+    for (int k = 0; k < p->factors; k++) all *= p->count[k];
     for (int i = 0; i < SL_MIN(all, SL_SKELETON__PRODUCTS) && f->columns < COLUMNS; i++) {
         column *c = &f->column[f->columns];
-        c->factors = t->factors;
-        for (int k = 0, rest = i; k < t->factors; k++) {
-            c->factor[k] = list[k][rest % count[k]];
-            rest /= count[k];
+        c->factors = p->factors;
+        for (int k = 0, rest = i; k < p->factors; k++) {
+            c->factor[k] = p->list[k][rest % p->count[k]];
+            rest /= p->count[k];
         }
         bool known = false;
         for (int k = 0; k < f->columns && !known; k++) known = same_column(&f->column[k], c);
         if (!known && evaluate(c, f->s)) f->columns++;
     }
+}
+
+/* All products of the columns of a term, of which `changes` factors have those of a variant. */
+static void add_products(formula *f, const sl_search__skeleton_term *t, const changed *change,
+                         int changes) {
+    sl_search__skeleton_product product = { .factors = t->factors };
+    for (int k = 0; k < t->factors; k++) {
+        const sl_search__skeleton_piece *p = &f->s->piece[t->piece[k]];
+        product.list[k] = p->plain;
+        product.count[k] = p->plains;
+        for (int i = 0; i < changes; i++)
+            if (change[i].factor == k)
+                product.list[k] = change[i].expr, product.count[k] = change[i].count;
+    }
+    add_columns(f, &product);
 }
 
 static sl_status take_change(changed *out, formula *f, const sl_search__skeleton_change *c,
@@ -299,9 +304,8 @@ static sl_status make_exact(bool *good, formula *f, bool *use) {
     return SL_OK;
 }
 
-static sl_status check(bool *good, formula *f, bool *use, const sl_search__skeleton_hit *h) {
+static sl_status check(bool *good, formula *f, bool *use) {
     double worst;
-    SL_TRY(take_columns(f, h));
     for (int k = 0; k < f->columns; k++) use[k] = true;
     SL_TRY(fit(&worst, f, use));
     *good = worst <= 1;
@@ -377,12 +381,32 @@ sl_status sl_search__skeleton_verify(sl_skeletons *s, sl_search__skeleton_hits *
         bool good, kept, use[COLUMNS];
         if (sl_search__stop(s->job, true)) break;
         size_t mark = sl_arena_mark(&scratch);
-        SL_GO(check(&good, f, use, &hits->hit[i]));
+        SL_GO(take_columns(f, &hits->hit[i]));
+        SL_GO(check(&good, f, use));
         if (good) SL_GO(offer(&kept, s, f, use, level));
         sl_arena_rewind(&scratch, mark);
         offers += good;
     }
 done:
+    sl_free(f);
+    sl_arena_clear(&scratch);
+    return st;
+}
+
+sl_status sl_search__skeleton_verify_products(bool *good, sl_skeletons *s,
+                                              const sl_search__skeleton_product *product, int n,
+                                              int level) {
+    sl_status st;
+    sl_arena scratch = { 0 };
+    bool use[COLUMNS];
+    formula *f = sl_malloc(1, sizeof *f);
+    if (!f) return sl_fail_memory(1, sizeof *f, "a formula of many terms");
+    f->s = s;
+    f->a = &scratch;
+    f->columns = 0;
+    for (int i = 0; i < n; i++) add_columns(f, &product[i]);
+    st = check(good, f, use);
+    if (st == SL_OK && *good) st = offer(good, s, f, use, level);
     sl_free(f);
     sl_arena_clear(&scratch);
     return st;

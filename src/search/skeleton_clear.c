@@ -1,0 +1,367 @@
+/* skeleton_clear - skeletons multiplied by their divisors: no constant is enumerated.
+ *
+ * x1/(a x1 + b x2 + c) + sin(x2)/(d x1 + e x2 + f) is not linear in its constants. Multiplied by
+ * both divisors it is y D = N, with D in the span of the products of {x1, x2, 1} with itself, and N
+ * in that of x1 {x1, x2, 1} and sin(x2) {x1, x2, 1}: all coefficients are free, and the test of a
+ * skeleton is whether these columns, those of D times y, are linearly dependent in the rows. That a
+ * coefficient of D is then a product of constants is not used: with 64 rows and 30 columns a true
+ * skeleton leaves 1e-14, another one 1e-4.
+ *
+ * N comes first, then the columns of D one by one: the first that depends on those before it is a
+ * hit, unless it depends on columns of D alone (sin^2 + cos^2 = 1). Where all divisors make too
+ * many columns, those are left out that hold phases, or some of the divisors have no constants.
+ * skeleton_clear_verify.c finds the constants of a hit. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/skeleton_impl.h"
+
+typedef sl_search__skeleton_space space;
+typedef sl_search__skeleton_cleared cleared;
+typedef sl_search__skeleton_clear_hit hit;
+
+enum {
+    CLEARED = SL_SKELETON__CLEARED,
+    ROWS = SL_SKELETON__ROWS,
+    SPARE = 6, // rows beyond the columns
+    GRAIN = 512,
+    HITS_MAX = 24,
+    BATCH = 4, // hits that are solved at once: the same for any number of threads
+};
+/* Part of a column that is rounding error; that is left of one in the span of others; that is left
+ * of a column of D beside the others of D. */
+static const double DEPENDENT = 1e-12, NOTHING = 2e-12, FEW = 1e-7;
+
+/* ---------------------------------------------------------------- spaces -------------------- */
+
+static void set_one(space *s, int rows) {
+    s->count = 1;
+    s->name[0] = 0;
+    for (int r = 0; r < rows; r++) s->value[0][r] = 1;
+}
+
+/* *out := products of the columns of a and the n given ones; 0 rows: their names alone. false: too
+ * many. */
+static bool multiply(space *out, const space *a, const double (*value)[ROWS], const uint64_t *name,
+                     int n, uint32_t use, int rows) {
+    out->count = 0;
+    for (int k = 0; k < n; k++) {
+        if (!(use >> k & 1)) continue;
+        for (int i = 0; i < a->count; i++) {
+            const uint64_t product = a->name[i] + name[k];
+            int at = 0;
+            while (at < out->count && out->name[at] != product) at++;
+            if (at < out->count) continue;
+            if (at == CLEARED) return false;
+            out->name[out->count++] = product;
+            for (int r = 0; r < rows; r++) out->value[at][r] = a->value[i][r] * value[k][r];
+        }
+    }
+    return true;
+}
+
+/* A product of several factors is made in two places in turn. */
+typedef struct product {
+    cleared *c;
+    int at, rows;
+    bool good;
+} product;
+
+static void times(product *p, const double (*value)[ROWS], const uint64_t *name, int n,
+                  uint32_t use) {
+    space *from = &p->c->scratch[p->at], *to = &p->c->scratch[1 - p->at];
+    p->good = p->good && multiply(to, from, value, name, n, use, p->rows);
+    p->at = 1 - p->at;
+}
+
+/* Times all divisors of the mask that are not of this term (-1: all). */
+static void times_divisors(product *p, int but) {
+    for (int i = 0; i < p->c->divisors; i++) {
+        const sl_search__skeleton_divisor *d = p->c->divisor[i].divisor;
+        if (!(p->c->mask >> i & 1) || p->c->divisor[i].term == but) continue;
+        for (int k = 0; k < d->power; k++) times(p, d->value, d->name, d->columns, p->c->use[i]);
+    }
+}
+
+static bool is_cleared(const cleared *c, int t, int f) {
+    for (int i = 0; i < c->divisors; i++)
+        if (c->divisor[i].term == t && c->divisor[i].factor == f) return c->mask >> i & 1;
+    return false;
+}
+
+/* Adds the columns of a term's numerator, times the divisors of the others. */
+static bool add_term(cleared *c, int t, int rows) {
+    const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
+    product p = { c, 0, rows, true };
+    set_one(&c->scratch[0], rows);
+    for (int f = 0; f < term->factors && p.good; f++) {
+        const sl_search__skeleton_piece *piece = &c->s->piece[term->piece[f]];
+        if (is_cleared(c, t, f)) continue;
+        times(&p, piece->value, piece->name, piece->plains, UINT32_MAX);
+    }
+    if (p.good) times_divisors(&p, t);
+    const space *s = &c->scratch[p.at];
+    for (int i = 0; i < s->count && p.good; i++) {
+        int at = 0;
+        while (at < c->above.count && c->above.name[at] != s->name[i]) at++;
+        if (at < c->above.count) continue;
+        if (at == CLEARED) return false;
+        c->above.name[at] = s->name[i];
+        if (rows) memcpy(c->above.value[at], s->value[i], (size_t)rows * sizeof(double));
+        c->above.count++;
+    }
+    return p.good;
+}
+
+bool sl_search__skeleton_clear(cleared *c, int rows) {
+    product p = { c, 0, rows, true };
+    set_one(&c->scratch[0], rows);
+    times_divisors(&p, -1);
+    if (!p.good) return false;
+    space *s = &c->scratch[p.at];
+    c->below.count = s->count;
+    memcpy(c->below.name, s->name, (size_t)s->count * sizeof s->name[0]);
+    for (int i = 0; i < s->count && rows; i++)
+        memcpy(c->below.value[i], s->value[i], (size_t)rows * sizeof(double));
+    c->above.count = 0;
+    for (int t = 0; t < c->base->terms; t++)
+        if (!add_term(c, t, rows)) return false;
+    return c->above.count + c->below.count <= SL_MIN(CLEARED, c->s->rows - SPARE);
+}
+
+bool sl_search__skeleton_find_divisors(cleared *c, const sl_skeletons *s, int32_t base) {
+    c->s = s;
+    c->base = &s->base[base];
+    c->divisors = 0;
+    for (int t = 0; t < c->base->terms; t++) {
+        const sl_search__skeleton_term *term = &s->term[c->base->term[t]];
+        for (int f = 0; f < term->factors; f++) {
+            const sl_search__skeleton_piece *p = &s->piece[term->piece[f]];
+            if (p->divisor.columns == 0) continue;
+            if (c->divisors == SL_SKELETON__DIVISORS) return false;
+            c->divisor[c->divisors++] =
+                (sl_search__skeleton_below){ (int8_t)t, (int8_t)f, &p->divisor };
+        }
+    }
+    return c->divisors > 0;
+}
+
+void sl_search__skeleton_use_columns(cleared *c, bool phases) {
+    for (int i = 0; i < c->divisors; i++) {
+        const sl_search__skeleton_divisor *d = c->divisor[i].divisor;
+        c->use[i] = 0;
+        for (int k = 0; k < d->columns; k++)
+            if (phases || d->sine[k] < 0) c->use[i] |= 1u << k;
+    }
+}
+
+/* ---------------------------------------------------------------- dependence ---------------- */
+
+/* v less what it has of the basis; returns what part of it is left. *length: of that. */
+static double project(double *v, double *length, const cleared *c, const double *basis, int n) {
+    const sl_search__skeleton_kernels *kernels = c->s->kernels;
+    const double whole = sqrt(kernels->deflate(v, basis, 0, c->rows));
+    double before = whole, left = whole;
+    for (int pass = 0; pass < 3; pass++) {
+        left = sqrt(kernels->deflate(v, basis, n, c->rows));
+        if (!(left < 0.1 * before) || left < 1e-13 * whole) break;
+        before = left;
+    }
+    *length = left;
+    return whole > 0 ? left / whole : 0;
+}
+
+/* The weighted column as the next of the basis; returns what part of it was left. */
+static double push(double *basis, int *n, const cleared *c, const double *column,
+                   const double *weight) {
+    double *v = basis + *n * c->rows, length;
+    for (int r = 0; r < c->rows; r++) v[r] = column[r] * weight[r];
+    const double left = project(v, &length, c, basis, *n);
+    if (!(left > DEPENDENT)) return left > 0 ? left : 0;
+    for (int r = 0; r < c->rows; r++) v[r] /= length;
+    ++*n;
+    return left;
+}
+
+/* Part of column i of D that is left beside those of D before it. */
+static double left_of_below(const cleared *c, int i) {
+    double basis[CLEARED * ROWS], left = 1;
+    int n = 0;
+    for (int k = 0; k <= i; k++) left = push(basis, &n, c, c->below.value[k], c->s->below);
+    return left;
+}
+
+bool sl_search__skeleton_is_dependent(bool *fits, cleared *c) {
+    *fits = sl_search__skeleton_clear(c, 0);
+    if (!*fits) return false;
+    const int columns = c->above.count + c->below.count;
+    c->rows = SL_MIN((columns + SPARE + 7) / 8 * 8, c->s->rows / 8 * 8);
+    (void)sl_search__skeleton_clear(c, c->rows);
+    c->n = 0;
+    for (int i = 0; i < c->above.count; i++)
+        (void)push(c->basis, &c->n, c, c->above.value[i], c->s->above);
+    for (int i = 0; i < c->below.count; i++) {
+        const double left = push(c->basis, &c->n, c, c->below.value[i], c->s->below);
+        if (left > NOTHING) continue;
+        const double own = left_of_below(c, i);
+        if (own > FEW && left < NOTHING * own) return true;
+    }
+    return false;
+}
+
+/* ---------------------------------------------------------------- screening ----------------- */
+
+typedef struct hits {
+    hit *hit;
+    int64_t count, room;
+} hits;
+
+typedef struct screening {
+    sl_skeletons *s;
+    hits *hits; // by worker
+} screening;
+
+static sl_status add_hit(hits *h, const cleared *c, int32_t base, bool phases) {
+    if (h->count == h->room) {
+        int64_t room = SL_MAX(64, 2 * h->room);
+        hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
+        if (!more) return sl_fail_memory((size_t)room, sizeof *more, "the hits of a search");
+        h->hit = more;
+        h->room = room;
+    }
+    h->hit[h->count++] = (hit){ base, c->mask, c->above.count + c->below.count, phases };
+    return SL_OK;
+}
+
+static int count_bits(uint32_t mask) {
+    int n = 0;
+    for (; mask; mask &= mask - 1) n++;
+    return n;
+}
+
+/* All choices of so many divisors. */
+static sl_status try_masks(bool *any, cleared *c, hits *h, int32_t base, int size, bool phases) {
+    sl_search__skeleton_use_columns(c, phases);
+    for (c->mask = 1; c->mask < 1u << c->divisors; c->mask++) {
+        bool fits;
+        if (count_bits(c->mask) != size) continue;
+        if (sl_search__skeleton_is_dependent(&fits, c)) SL_TRY(add_hit(h, c, base, phases));
+        *any = *any || fits;
+    }
+    return SL_OK;
+}
+
+static bool has_phases(const cleared *c) {
+    for (int i = 0; i < c->divisors; i++)
+        for (int k = 0; k < c->divisor[i].divisor->columns; k++)
+            if (c->divisor[i].divisor->sine[k] >= 0) return true;
+    return false;
+}
+
+/* All divisors, or as many as fit. */
+static sl_status try_base(cleared *c, hits *h, int32_t base) {
+    bool fits = false;
+    SL_TRY(try_masks(&fits, c, h, base, c->divisors, true));
+    for (int size = c->divisors - !has_phases(c); size > 0 && !fits; size--)
+        SL_TRY(try_masks(&fits, c, h, base, size, false));
+    return SL_OK;
+}
+
+static sl_status screen_part(int64_t begin, int64_t end, int worker, void *payload) {
+    const screening *g = payload;
+    sl_status st = SL_OK;
+    cleared *c = sl_malloc_aligned(1, sizeof *c);
+    if (!c) return sl_fail_memory(1, sizeof *c, "skeletons");
+    for (int64_t i = begin; i < end && st == SL_OK; i++) {
+        if (sl_search__stop(g->s->job, worker == 0)) break;
+        if (sl_search__skeleton_find_divisors(c, g->s, (int32_t)i))
+            st = try_base(c, &g->hits[worker], (int32_t)i);
+    }
+    atomic_fetch_add_explicit(&g->s->job->tried, end - begin, memory_order_relaxed);
+    sl_free(c);
+    return st;
+}
+
+/* ---------------------------------------------------------------- a level ------------------- */
+
+/* Fewer columns first, then the order of skeletons. */
+static int cmp_hit(const void *a, const void *b) {
+    const hit *p = a, *q = b;
+    if (p->columns != q->columns) return p->columns < q->columns ? -1 : 1;
+    if (p->base != q->base) return p->base < q->base ? -1 : 1;
+    return (p->mask > q->mask) - (p->mask < q->mask);
+}
+
+typedef struct solving {
+    const sl_skeletons *s;
+    const hit *hit;
+    sl_search__skeleton_solution *solution;
+} solving;
+
+static sl_status solve_part(int64_t begin, int64_t end, int worker, void *payload) {
+    const solving *g = payload;
+    for (int64_t i = begin; i < end; i++) {
+        if (sl_search__stop(g->s->job, worker == 0)) break;
+        SL_TRY(sl_search__skeleton_clear_solve(&g->solution[i], g->s, &g->hit[i]));
+    }
+    return SL_OK;
+}
+
+/* The constants of some hits on all threads, then their formulas in order; and the next. */
+static sl_status verify(sl_skeletons *s, hits *h, int level) {
+    const int64_t n = SL_MIN(h->count, HITS_MAX);
+    sl_status st = SL_OK;
+    bool good = false;
+    if (n) qsort(h->hit, (size_t)h->count, sizeof *h->hit, cmp_hit);
+    for (int64_t from = 0; from < n && st == SL_OK && !good; from += BATCH) {
+        sl_search__skeleton_solution solution[BATCH] = { { .found = false } };
+        const int64_t batch = SL_MIN(n - from, BATCH);
+        solving g = { s, h->hit + from, solution };
+        st = sl_par_for(s->job->pool, batch, 1, solve_part, &g);
+        if (sl_search__stop(s->job, true)) break;
+        for (int64_t i = 0; i < batch && st == SL_OK && !good; i++)
+            if (solution[i].found)
+                st = sl_search__skeleton_clear_offer(&good, s, &g.hit[i], &solution[i], level);
+    }
+    return st;
+}
+
+static sl_status gather(hits *all, const hits *by_worker, int workers) {
+    for (int w = 0; w < workers; w++) all->room += by_worker[w].count;
+    all->hit = sl_malloc((size_t)SL_MAX(all->room, 1), sizeof *all->hit);
+    if (!all->hit) return sl_fail_memory((size_t)all->room, sizeof *all->hit, "hits of a search");
+    for (int w = 0; w < workers; w++) {
+        if (by_worker[w].count)
+            memcpy(all->hit + all->count, by_worker[w].hit,
+                   (size_t)by_worker[w].count * sizeof *all->hit);
+        all->count += by_worker[w].count;
+    }
+    return SL_OK;
+}
+
+/* Rows of large |y| would have columns of D alone, those of small |y| columns of N alone. */
+static void set_weights(sl_skeletons *s) {
+    double mean = 0;
+    for (int r = 0; r < s->rows; r++) mean += log(fabs(s->y[r])) / s->rows;
+    for (int r = 0; r < s->rows; r++) {
+        s->above[r] = 1 / (exp(mean) + fabs(s->y[r]));
+        s->below[r] = s->above[r] * s->y[r];
+    }
+}
+
+sl_status sl_search__skeleton_clear_all(sl_skeletons *s, int level) {
+    sl_status st;
+    const int workers = sl_par_pool_threads(s->job->pool);
+    hits all = { 0 };
+    screening g = { s, sl_calloc((size_t)workers, sizeof *g.hits) };
+    if (!g.hits) return sl_fail_memory((size_t)workers, sizeof *g.hits, "skeletons");
+    set_weights(s);
+    st = sl_par_for(s->job->pool, s->bases, GRAIN, screen_part, &g);
+    if (st == SL_OK) st = gather(&all, g.hits, workers);
+    if (st == SL_OK && !sl_search__stop(s->job, true)) st = verify(s, &all, level);
+    for (int w = 0; w < workers; w++) sl_free(g.hits[w].hit);
+    sl_free(g.hits);
+    sl_free(all.hit);
+    return st;
+}
