@@ -86,7 +86,7 @@ SL_NODISCARD sl_status sl_ckpt_st_write(const char *path, const sl_st_tensor *te
                                    const sl_st_text *metadata, int n_metadata);
 
 typedef struct sl_st_file sl_st_file;
-/* Reads and checks the header: SL_EFORMAT says what is wrong with it (truncated, not safetensors,
+/* Reads and checks the header: SL_EFORMAT with the reason (truncated, not safetensors,
  * overlapping or out of range tensors, a kind of numbers unknown here, a version newer than ours,
  * ...). Files written by other programs are accepted too. */
 SL_NODISCARD sl_status sl_ckpt_st_open(sl_st_file **out, const char *path);

@@ -17,7 +17,7 @@
  * those of a file, or in the neural network all that it reads, target included.
  *
  * A table is a file's rows as a data set, and what was left out of them: which columns are inputs
- * was told or found out; rows with a missing or infinite cell are dropped and counted. Memory is
+ * was given or detected; rows with a missing or infinite cell are dropped and counted. Memory is
  * bounded: of very many rows an even sample is kept.
  *
  * Ownership: a table owns its columns and names; a data set owns nothing. Threads: none shared. */
@@ -52,7 +52,7 @@ typedef struct sl_unit {
     double factor;
 } sl_unit;
 
-/* *out := the unit that `text` (n bytes, any bytes) says: names of SI and common units with
+/* *out := the unit of `text` (n bytes, any bytes): names of SI and common units with
  * prefixes, numbers, products by *, ., a blank or a dot at half height, quotients by / (of what is
  * to its left: J/kg/K), powers as m^2, m**2, m2, s^-1, m^(1/2) or raised digits, parentheses. A
  * temperature in degC counts as one in K: where its zero lies is not known here. SL_EFORMAT with
@@ -161,7 +161,7 @@ typedef struct sl_table_options {
 typedef struct sl_table {
     sl_dataset data;
     sl_arena arena;            // of its columns and names
-    sl_units units;            // that the names have said
+    sl_units units;            // from the names of columns
     int columns;               // of the file
     int column[SL_DATA_MAX_INPUTS]; // of them, from 0: those that the inputs are
     int64_t read;              // rows of the file
@@ -171,7 +171,7 @@ typedef struct sl_table {
     int64_t repeated;          // kept rows that are equal to an earlier one
     int chosen_from;           // 0, or of how many columns the inputs were picked
     double explained;          // then: the share of y's variance that they explain
-    int text_columns;          // that were passed over because their first cell is no number
+    int text_columns;          // ignored because their first cell is no number
 } sl_table;
 
 /* Progress callback, in bytes; anything but 0 stops with SL_ECANCEL. */
@@ -215,7 +215,7 @@ typedef struct sl_table_column {
     int n_first;
 } sl_table_column;
 
-/* A file's columns, all of them, before anything is asked of it. */
+/* All columns of a file. */
 typedef struct sl_table_summary {
     sl_arena arena; // of all below
     int64_t rows;

@@ -128,7 +128,7 @@ SL_NODISCARD sl_status sl_io_lines_open(sl_lines **out, const char *path, size_t
 SL_NODISCARD sl_status sl_io_lines_open_own(sl_lines **out, const char *path, size_t max_bytes);
 /* *line := the next line without its end (LF or CRLF), n bytes of it, any bytes, valid until the
  * next call; NULL behind the last. A last line needs no LF. SL_ELIMIT: longer than max_bytes; the
- * next call goes on behind it. */
+ * next call continues behind it. */
 SL_NODISCARD sl_status sl_io_lines_next(const char **line, size_t *n, sl_lines *l);
 int64_t sl_io_lines_number(const sl_lines *l); // of the line just read, from 1
 void sl_io_lines_close(sl_lines *l);

@@ -10,7 +10,7 @@
  *   points     Runs that differ in nothing but the seed are one configuration, and a configuration
  *              is one point: the mean over its seeds. The best of several seeds would be biased.
  *   frontier   Compute is cut into 1500 bins, logarithmic or linear; the lowest loss of each bin is
- *              kept if it is below everything cheaper. Points stand at the runs' own compute.
+ *              kept if it is below everything cheaper. Points have the compute of their runs.
  *   laws       y = c C^-b for y = loss, 1 - solved, 1 - r2 on the frontier. Three forms: POWER,
  *              least squares of ln y on ln C (the paper's); FLOOR, the same with y = e + c C^-b,
  *              e >= 0; BINOMIAL, the likelihood of hits among trials, for the two accuracies.
@@ -115,7 +115,7 @@ typedef struct sl_laws_table {
 extern const sl_laws_run SL_LAWS_RUN_NONE;
 
 /* Reads CSV (with a header; other separators and gzip as sl_csv) or JSON lines (the first character
- * is '{'). map: NULL, or "params=N_nonemb,loss=L": which of the file's columns is which of ours.
+ * is '{'). map: NULL, or "params=N_nonemb,loss=L": names of the file's columns.
  * SL_EFORMAT names line and column of what cannot be read. Tokens missing are ratio x params; flops
  * missing are 6 N D; both are noted. */
 SL_NODISCARD sl_status sl_laws_table_read(sl_laws_table *out, sl_arena *a, const char *path,
@@ -447,7 +447,7 @@ double sl_laws_simulation_exponent(const sl_laws_simulation *s);
 /* What the laws say of a budget, or of a size and its tokens. solved and r2 are shares. */
 typedef struct sl_laws_forecast {
     double flops, factor;       // compute, and over the largest run's
-    sl_estimate params, tokens; // N* and D* of the frontier; of a run those asked for
+    sl_estimate params, tokens; // N* and D* of the frontier; of a run those given
     sl_laws_allocation surface; // those of the surface
     sl_estimate loss;           // of a run that of the surface at N and D, else of the law
     sl_estimate solved, r2;     // of the laws, which hold for the best N and D

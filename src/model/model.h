@@ -182,7 +182,8 @@ SL_NODISCARD sl_status sl_model_prefixes_add(int *node, sl_prefixes *p, int pare
 void sl_model_prefixes_drop(sl_prefixes *p, int node);
 int sl_model_prefixes_alive(const sl_prefixes *p); // nodes that are in use
 /* logits (n, vocabulary) of what comes behind each of n nodes, whose parents have been run before.
- * Each node is run once; calls for different nodes may go on at once with different workers. */
+ * Each node is run once; calls for different nodes may run at the same time with different
+ * workers. */
 void sl_model_prefixes_run(float *logits, sl_prefixes *p, const int *rows, int n, int worker);
 
 /* ---------------------------------------------------------------- cost ---------------------- */

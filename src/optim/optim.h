@@ -19,8 +19,8 @@
  *     tensors   |------- a -------|-- b --|------------ c ------------|
  *     pieces    |  0  |  1  |  2  |   3   |  4  |  5  |  6  |   7   |
  *
- * The arithmetic is one text for float and double (optim_test.h has the double twin). Callers write
- * no field of sl_optim but the state that a checkpoint restores: t, clamped, cpr, m, v. */
+ * The arithmetic is one text for float and double (optim_test.h has the version in double). Callers
+ * write no field of sl_optim but the state that a checkpoint restores: t, clamped, cpr, m, v. */
 #ifndef SL_OPTIM_H
 #define SL_OPTIM_H
 

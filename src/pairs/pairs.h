@@ -233,7 +233,7 @@ SL_NODISCARD sl_status sl_pairs_measure(sl_pairs_stats *out, sl_pool *pool, cons
 
 /* ---------------------------------------------------------------- entropy ------------------- */
 
-/* In nats. What targets are worth to someone who knows how they are drawn: a model that ignores the
+/* In nats. The entropy of targets given how they are drawn: a model that ignores the
  * data cannot have a loss per target below `expressions`. */
 typedef struct sl_entropy {
     double bases;       // ln |T|; exact
@@ -253,7 +253,7 @@ SL_NODISCARD sl_status sl_pairs_entropy(sl_entropy *out, sl_pool *pool, const sl
 
 /* ---------------------------------------------------------------- pairs of others ----------- */
 
-/* A pair that someone else made: fields x (one list per variable), y and, if they like, id and expr
+/* A pair of another program: fields x (one list per variable), y and, optionally, id and expr
  * (infix or Python syntax over x1, x2, ...). */
 typedef struct sl_pair_given {
     const char *id; // "" if there is none
@@ -262,8 +262,8 @@ typedef struct sl_pair_given {
     sl_dataset data;
 } sl_pair_given;
 
-/* *out := what one line of JSON (n bytes, any bytes) says, in a. SL_EFORMAT with the reason and the
- * place in it, such as `x[1][17] is null, not a number`. variables: most inputs of x. */
+/* *out := the pair of one line of JSON (n bytes, any bytes), in a. SL_EFORMAT with the reason and
+ * the place in it, such as `x[1][17] is null, not a number`. variables: most inputs of x. */
 SL_NODISCARD sl_status sl_pairs_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n,
                                     int variables);
 

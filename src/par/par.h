@@ -10,8 +10,8 @@
  *             hanging them. Without MPI (preset `nompi`, or a plain start) there is one rank:
  *             ranks_one.c behaves as ranks_mpi.c does with one process.
  *
- * Work of either kind can be asked to stop: a watch polls a callback of this rank, and
- * sl_par_stopping returns whether any rank was asked.
+ * Work of either kind can be cancelled: a watch polls a callback of this rank, and
+ * sl_par_stopping returns whether any rank was cancelled.
  *
  * After a failing part no further part is started. sl_par_for returns the smallest status of all
  * parts that ran and moves that part's message to the calling thread. */
@@ -48,7 +48,7 @@ SL_NODISCARD sl_status sl_par_agree(sl_status mine); // minimum over ranks; coll
 void sl_par_barrier(void);
 
 /* Stopping. Between watch_begin and watch_end the calling thread may check, as often as it likes,
- * whether this rank or any other was asked to stop. The callback `stop_requested` (or NULL) is
+ * whether this rank or any other was cancelled. The callback `stop_requested` (or NULL) is
  * polled at most every 10 ms, here and while sl_par_agree waits for other ranks. Once true the
  * result stays true. In other threads sl_par_stopping returns false: the watching thread must pass
  * the request on to them. Ranks see a request at different times, so a decision that must be the

@@ -354,7 +354,7 @@ SL_NODISCARD sl_status sl_study_slurm_submit(bool *submitted, sl_study_slurm_job
                                              const sl_study *study, const sl_study_runner *runner);
 
 /* Waits until the study is complete, calling runner->report several times a second. SL_EIO: no job
- * is left but the study is not complete. SL_ECANCEL: cancelled by report; jobs go on. */
+ * is left but the study is not complete. SL_ECANCEL: cancelled by report; the jobs continue. */
 SL_NODISCARD sl_status sl_study_slurm_wait(const sl_study_plan *plan, const char *dir,
                                            const sl_study_runner *runner);
 

@@ -5,7 +5,7 @@
  *
  *     x_1^{2} + 12 x_2        x_1 ^ { 2 } + 1 2 x_2 <end>
  *
- * The LaTeX is expr's (SL_FORMAT_LATEX), so there is one place that says how things are spelled.
+ * The LaTeX is expr's (SL_FORMAT_LATEX), so spelling is defined in one place.
  * The vocabulary has 104 rows: specials, digits, the symbols in use, and named rows that are
  * reserved for further operators and variables, so that a model's shape outlives them.
  *
@@ -39,7 +39,7 @@ const char *sl_token_text(int id);
 /* The id whose text is these n bytes; -1 if there is none. */
 int sl_token_find(const char *text, size_t n);
 bool sl_token_reserved(int id); // named, but not in use
-/* 32 hex digits that stand for all ids and texts; a checkpoint keeps them. They stay when a
+/* 32 hex digits, a hash of all ids and texts, which a checkpoint stores. They stay when a
  * reserved row comes into use. */
 void sl_token_vocabulary_hash(char out[33]);
 

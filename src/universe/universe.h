@@ -46,7 +46,7 @@ typedef struct sl_universe_options {
     int64_t max_memory; // bytes; 0: what the machine has free
 } sl_universe_options;
 
-/* The operators of the default universe, on which stored hashes stand. */
+/* The operators of the default universe, which stored hashes depend on. */
 #define SL_UNIVERSE_ALL_OPS SL_EXPR_FIRST_OPERATORS
 #define SL_UNIVERSE_OPTIONS_INIT { 3, 2, SL_UNIVERSE_ALL_OPS, 100000, 0, 0.0, 0 }
 
@@ -77,8 +77,8 @@ SL_NODISCARD sl_status sl_universe_new(sl_universe **out, sl_pool *pool,
                                        const sl_universe_options *o,
                                        const sl_universe_watch *watch);
 /* The same members, levels, counts and hash, without the table of all functions, which is most of
- * the memory: sl_universe_find and sl_universe_lists cannot be asked. They come from a file in the
- * folder `dir` if there is a good one; else they are built, and the file is written, with `dir`
+ * the memory: sl_universe_find and sl_universe_lists must not be called. They come from a file in
+ * the folder `dir` if there is a good one; else they are built, and the file is written, with `dir`
  * made if missing. No file is ever an error: one that is damaged, or made by other rules, is not
  * used; that none can be written is a note. dir NULL: no files. */
 SL_NODISCARD sl_status sl_universe_open(sl_universe **out, sl_pool *pool,
