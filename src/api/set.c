@@ -95,12 +95,12 @@ int symlaw_set_is_withheld(const symlaw_set *s, int64_t index) {
 /* *out := the set with all functions of the enumeration, built by the first thread that needs
  * it. */
 static sl_status all_functions(const sl_universe **out, symlaw_set *s) {
-    const sl_commands_listener nobody = { .start = sl_clock() };
+    const sl_commands_listener silent = { .start = sl_clock() };
     sl_status st = SL_OK;
     pthread_mutex_lock(&s->lock);
     if (!s->built)
         st = sl_commands_universe_make(&s->built, sl_universe_config(s->universe), s->threads,
-                                       SL_COMMANDS_BUILT, "", &nobody);
+                                       SL_COMMANDS_BUILT, "", &silent);
     *out = s->built;
     pthread_mutex_unlock(&s->lock);
     return st;

@@ -29,12 +29,12 @@ static void on_signal(int number) {
     if (since > (symlaw_ranks() > 1 ? RANKS_SECONDS : ALONE_SECONDS)) _exit(128 + number);
 }
 
-/* Nobody reads any more. A person who typed `| head` wanted that and is not bothered; a log should
- * say why its program ended. Ends by the signal all the same, as shells expect. */
+/* The reader of the output has closed the pipe. On a terminal, as after `| head`, no message is
+ * needed; a log gets one. The program ends by the signal, as shells expect. */
 static void on_closed_pipe(int number) {
-    static const char says[] = "symlaw: output pipe closed\n";
+    static const char message[] = "symlaw: output pipe closed\n";
     if (!isatty(STDERR_FILENO)) {
-        ssize_t ignored = write(STDERR_FILENO, says, sizeof says - 1);
+        ssize_t ignored = write(STDERR_FILENO, message, sizeof message - 1);
         (void)ignored;
     }
     raise(number); // reset to its default by SA_RESETHAND, and delivered on return

@@ -5,7 +5,7 @@
 
 #include "commands/commands_impl.h"
 
-/* ---------------------------------------------------------------- who proposes formulas ----- */
+/* ---------------------------------------------------------------- sources of formulas ------ */
 
 bool sl_commands__eval_exhaustive(const sl_commands__eval_options *o) {
     return o->look.discover.search == SL_DISCOVER_EXHAUSTIVE;

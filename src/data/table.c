@@ -5,10 +5,10 @@
  * max_rows/i, so at any time all rows read so far are in it with the same probability (Vitter's
  * algorithm R). At the end they are put back into the order of the file.
  *
- * Which columns are needed is known at once where they are named, or where no more columns than
- * wanted hold numbers, as the first row tells; then a row with a missing or infinite cell is
+ * The columns are known at once if they are named, or if the first row has no more columns of
+ * numbers than are needed; then a row with a missing or infinite cell is
  * dropped as it comes. Else the columns are picked at the end, from the reservoir, and rows are
- * dropped then: a column that nobody needs may miss what it likes. The counts are then those of the
+ * dropped then: missing cells of unused columns do not matter. The counts are then those of the
  * rows in the reservoir. */
 #include <math.h>
 #include <stdlib.h>

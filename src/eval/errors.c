@@ -1,8 +1,7 @@
 /* errors - problems of another source with errors in y: noise, or few digits.
  *
- * Noise is named by the seed and the problem's number, so that it depends neither on other problems
- * nor on who asks. What is known of the truth, and fresh points, stay without errors: they
- * judge. */
+ * Noise is a function of the seed and the problem's number, so it does not depend on other problems
+ * or threads. The truth and the fresh points stay without errors: they are used for the verdict. */
 #include <math.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
  *
  * Lines are flushed one by one, so a process that is killed loses at most the line it was writing.
  * That one has no line feed: it is dropped when the journal is opened again, and its judgement made
- * once more. Any other line that cannot be read means that somebody else wrote into the file, and
+ * once more. Any other line that cannot be read means that another program wrote into the file, and
  * is told.
  *
  * Reals are written such that the same bits come back; what has no value is null. */

@@ -53,7 +53,7 @@ sl_status sl_eval__draw(sl_dataset *out, sl_arena *a, const sl_node *e, const sl
     return SL_OK;
 }
 
-/* The stream is named by the data, so that nobody has to hand a number down here. */
+/* The stream is a hash of the data, so no number has to be passed here. */
 sl_status sl_eval__around(sl_dataset *out, sl_arena *a, const sl_node *truth,
                           const sl_dataset *data) {
     sl_eval__box box = { .inputs = data->inputs };

@@ -60,8 +60,8 @@ static sl_status keep(evaluation *e, const sl_judgement *j) {
     return SL_OK;
 }
 
-/* A judgement of the journal. Problems and seeds that are not asked for now are passed over: they
- * may be wanted again. */
+/* A judgement of the journal. Those of problems and seeds outside this call are ignored, and stay
+ * in the journal. */
 static sl_status take_kept(const sl_judgement *j, const char *id, void *payload) {
     evaluation *e = payload;
     if (j->problem >= e->source->count || j->seed >= e->o->seeds) return SL_OK;

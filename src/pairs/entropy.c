@@ -1,4 +1,4 @@
-/* entropy - how much the targets of training surprise someone who knows how they are drawn.
+/* entropy - entropy of the targets of training, given how they are drawn.
  *
  * Draws are easy: a base out of all, and at each site a factor and a summand. But several draws
  * give one expression, also of several bases (2 x1 has what x1 has with a factor 2), and some draws

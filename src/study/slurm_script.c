@@ -165,7 +165,7 @@ static sl_status add_head(sl_str *s, const sl_study_slurm_options *o,
                "#!/bin/bash\n"
                "# Written by \"symlaw study run --engine slurm\", which also submits it. Each task "
                "of the array is a\n"
-               "# worker: it takes runs of the study that nobody else has, until all are done.\n");
+               "# worker: it takes free runs of the study until all are done.\n");
     sl_str_addf(s, "#SBATCH --job-name=%s\n#SBATCH --array=0-%lld\n", p->name,
                 (long long)o->workers - 1);
     sl_str_addf(s, "#SBATCH --nodes=%lld\n#SBATCH --ntasks-per-node=%lld\n", (long long)o->nodes,

@@ -1,4 +1,4 @@
-/* Random sequences of tokens for the tests of this folder and of everyone above it. */
+/* Random sequences of tokens for the tests of this and higher folders. */
 #ifndef SL_TOKEN_TEST_H
 #define SL_TOKEN_TEST_H
 

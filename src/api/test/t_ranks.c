@@ -6,7 +6,7 @@
 #include "commands/commands_test.h"
 #include "par/par.h"
 
-/* One rank runs out of memory, early or late: all hear of it and nobody waits for somebody who is
+/* One rank runs out of memory, early or late: all ranks return, and none waits for a rank that is
  * gone. */
 static void one_rank_without_memory_stops_all(void **state) {
     sl_fixture *t = *state;

@@ -75,7 +75,7 @@ static void names_say_which_file_they_are_for(void **state) {
     assert_int_equal(sl_file_temporary(name), 8);
 }
 
-static void only_what_nobody_can_be_writing_goes(void **state) {
+static void only_files_without_a_living_writer_are_removed(void **state) {
     sl_fixture *t = *state;
     const char *ours = here(t);
     const long gone = sl_test_gone(), alive = (long)getppid();
@@ -148,7 +148,7 @@ static void a_killed_writer_is_cleaned_up_after(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(names_say_which_file_they_are_for),
-        SL_TEST(only_what_nobody_can_be_writing_goes),
+        SL_TEST(only_files_without_a_living_writer_are_removed),
         SL_TEST(a_killed_writer_is_cleaned_up_after),
     };
     return sl_test_main("base.temporary", tests, SL_LEN(tests));

@@ -102,7 +102,7 @@ static void no_place_is_named_twice(void **state) {
 static void the_code_knows_its_folder(void **state) {
     sl_fixture *t = *state;
     char folder[PATH_MAX], program[PATH_MAX];
-    SL_CHECK(t, sl_commands__code_folder(folder), "nobody knows where this program is");
+    SL_CHECK(t, sl_commands__code_folder(folder), "the folder of this program is unknown");
     assert_non_null(realpath("/proc/self/exe", program));
     *strrchr(program, '/') = '\0';
     assert_string_equal(folder, program);

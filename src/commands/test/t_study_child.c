@@ -47,7 +47,7 @@ static void of_a_long_text_the_end_is_kept(void **state) {
     sl_commands__child_clear(&c);
 }
 
-/* Then nobody can wait for the end, and it is noticed all the same. */
+/* Then waitpid fails, and the end is still detected. */
 static void a_host_that_ignores_sigchld_sees_the_end(void **state) {
     sl_fixture *t = *state;
     void (*before)(int) = signal(SIGCHLD, SIG_IGN);

@@ -47,7 +47,7 @@ static void a_run_and_what_info_tells_of_it(void **state) {
     log_clear(&h);
 }
 
-/* Whatever was measured, nobody is told of more than all of the machine. */
+/* A share above 1 is not reported, whatever was measured. */
 static void a_share_of_the_peak_is_at_most_1(void **state) {
     sl_fixture *t = *state;
     assert_true(sl_report_peak_share(1e9, 4e9) == 0.25);

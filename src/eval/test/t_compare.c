@@ -75,7 +75,7 @@ static void what_has_other_values_is_not(void **state) {
         const sl_node *operand[2] = { p.truth, parsed(t, change[i % SL_LEN(change)]) };
         const sl_node *e = tidy(t, sl_expr_nary(&t->arena, SL_OP_ADD, operand, 2));
         if (!e) continue;
-        // in double, by the evaluation that nobody here uses
+        // in double, by the evaluation that this folder does not use
         double y[60];
         int differ = 0;
         SL_MUST(t, sl_expr_eval(y, &t->arena, e, p.fresh.x, p.fresh.rows, NULL));

@@ -141,7 +141,7 @@ static void check_same(sl_fixture *t, const sl_model *m, const char *what, const
 
 /* The last layer run on all cells, although most of them are not read: same loss, same gradients,
  * with dropout on, whose masks are counted by cell. */
-static void what_nobody_reads_changes_nothing(void **state) {
+static void unread_cells_change_nothing(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < SL_LEN(settings); k++) {
         bench x = { 0 };
@@ -255,7 +255,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(gradients_are_those_of_the_loss),
         SL_TEST(every_tensor_matters),
-        SL_TEST(what_nobody_reads_changes_nothing),
+        SL_TEST(unread_cells_change_nothing),
         SL_TEST(a_batch_is_the_sum_of_its_pairs),
         SL_TEST(points_have_no_order),
         SL_TEST(targets_see_only_their_past),

@@ -335,7 +335,7 @@ static sl_status ask(int64_t begin, int64_t end, int worker, void *payload) {
     return SL_OK;
 }
 
-static void a_pair_is_the_same_whoever_asks(void **state) {
+static void a_pair_is_the_same_in_every_thread_and_order(void **state) {
     sl_fixture *t = *state;
     static const uint64_t steps[] = { 1, 7, 299, 77 };
     static uint64_t first[SHARED], print[SHARED];
@@ -764,7 +764,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(pairs_are_what_they_say),
         SL_TEST(tables_are_filled_by_good_rows_in_order),
-        SL_TEST(a_pair_is_the_same_whoever_asks),
+        SL_TEST(a_pair_is_the_same_in_every_thread_and_order),
         SL_TEST(noise_changes_y_alone),
         SL_TEST(leaving_columns_out_changes_names_alone),
         SL_TEST(columns_are_left_out_as_often_as_asked),

@@ -635,7 +635,7 @@ static void waiting_ends_with_the_study_or_its_jobs(void **state) {
     SL_MUST(w.t, sl_study_slurm_wait(w.plan, w.dir, &w.runner));
 }
 
-/* Has it a program? What nobody waits for has none. */
+/* Does it have a program? A job that is not waited for has none. */
 static bool is_alive(long pid) {
     char path[64], program[64];
     snprintf(path, sizeof path, "/proc/%ld/exe", pid);

@@ -88,7 +88,7 @@ static bool is_valid_due(sl_fixture *t, const sl_train_config *c) {
     return due;
 }
 
-/* Stopped at whichever moment somebody looks for a request, in a step or in a validation, the run
+/* Cancelled at any poll, in a step or in a validation, the run
  * is saved, and ends as if nothing had been. Each rank in turn is the one that is asked. */
 static void a_request_at_any_moment_changes_nothing(void **state) {
     sl_fixture *t = *state;

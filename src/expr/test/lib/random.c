@@ -1,4 +1,4 @@
-/* Random expressions: for tests only, here so that everyone above can use them. */
+/* Random expressions: for tests of this and higher folders only. */
 #include "expr/expr_test.h"
 
 #include "expr/expr_impl.h"

@@ -1,4 +1,4 @@
-/* Random sequences of tokens: for tests only, here so that everyone above can use them. */
+/* Random sequences of tokens: for tests of this and higher folders only. */
 #include "token/token_test.h"
 
 void sl_token_random(sl_token *ids, int *n, sl_rng *rng, int variables, int room) {
