@@ -119,7 +119,7 @@ def test_where_it_is_by_default(tmp_path):
     assert "kept" not in listing(*LARGE, unset=[*unset, "HOME"]).err
 
 
-def test_a_folder_that_cannot_be_written_is_said_and_no_failure(plain):
+def test_a_folder_that_cannot_be_written_is_reported_and_no_failure(plain):
     r = listing(*LARGE, cache="/dev/null/sets")
     assert r.out == plain
     assert r.err.count("not kept") == 1 and "/dev/null/sets" in r.err

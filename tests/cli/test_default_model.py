@@ -130,7 +130,7 @@ def test_none_is_found(alone, command):
 
 
 @pytest.mark.parametrize("damage", [b"", b"no model at all", "cut", "flipped"])
-def test_a_damaged_one_is_told(tree, damage):
+def test_a_damaged_one_is_reported(tree, damage):
     data = SHIPPED.read_bytes()
     if damage == "cut":
         damage = data[:-1000]
@@ -148,7 +148,7 @@ def test_a_damaged_one_is_told(tree, damage):
     assert r.returncode == 2 and str(tree.share) in r.stderr and "default model" in r.stderr, r
 
 
-def test_a_named_model_that_is_missing_is_told(tree):
+def test_a_named_model_that_is_missing_is_reported(tree):
     tree.put(tree.best)
     for args, env in (((), {"SYMLAW_MODEL": "nowhere"}), (("--model", "nowhere"), {})):
         r = tree.call("discover", KEPLER, *args, **env)
@@ -189,7 +189,7 @@ def test_no_path_of_the_source_is_in_the_program():
 
 # ---------------------------------------------------------------- the file itself
 
-def test_the_shipped_model_is_what_its_readme_says():
+def test_the_shipped_model_is_as_in_its_readme():
     text = (ROOT / "models" / "README.md").read_text()
     r = run("discover", KEPLER, *QUICK, "--model", str(SHIPPED), "--json", "--quiet")
     assert r.code == 0 and r.json["model"]["hash"] in text and f"{r.json['model']['parameters']:,}" in text

@@ -87,7 +87,7 @@ def test_the_best_formula_comes_first_with_its_figures(discover, tmp_path):
     assert "front:" in r.out and r.err == ""
 
 
-def test_top_and_all_say_how_many(discover, tmp_path):
+def test_top_and_all_limit_the_list(discover, tmp_path):
     path = write(tmp_path, plane())
     few, many = discover(path, "--top", "2", "--json").json, discover(path, "--all", "--json").json
     assert len(few["candidates"]) == 2
@@ -112,7 +112,7 @@ def test_the_front_goes_from_small_to_large_and_marks_the_best(discover, tmp_pat
     assert float(marked[0][3]) == min(float(c[3]) for c in cells)  # bits
 
 
-def test_columns_are_told_as_formulas_spell_them(discover, tmp_path):
+def test_columns_are_printed_as_in_formulas(discover, tmp_path):
     def columns(header):
         r = discover(write(tmp_path, plane(), header=header))
         return next(line for line in r.lines if line.startswith("  columns")).split(None, 1)[1]
@@ -491,7 +491,7 @@ def test_missing_and_infinite_cells_are_dropped_and_counted(discover, tmp_path):
     assert discover(path, "--format", "python", "--quiet").err == ""
 
 
-def test_a_constant_target_is_answered_and_said(discover, tmp_path):
+def test_a_constant_target_is_found_and_reported(discover, tmp_path):
     rows = plane()
     rows[:, 2] = 7.25
     path = write(tmp_path, rows)
@@ -504,7 +504,7 @@ def test_a_constant_target_is_answered_and_said(discover, tmp_path):
     assert float(eval(r.out)) == 7.25 and "constant" in r.err
 
 
-def test_a_constant_input_harms_nobody(discover, tmp_path):
+def test_a_constant_input_changes_nothing(discover, tmp_path):
     rows = plane()
     rows[:, 0] = 2
     rows[:, 2] = 6 - 2 * rows[:, 1]
@@ -697,7 +697,7 @@ def test_a_signal_while_reading_stops_it(model, tmp_path):
     p.stderr.close()
 
 
-def test_progress_on_a_terminal_tells_the_best_r2(model, tmp_path):
+def test_progress_on_a_terminal_has_the_best_r2(model, tmp_path):
     path = write(tmp_path, plane())
     master, slave = pty.openpty()
     p = subprocess.Popen([PROGRAM, "discover", str(path), "--model", model, *SLOW, "--timeout", "2"],

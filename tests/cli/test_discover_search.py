@@ -70,7 +70,7 @@ def test_one_bad_table_of_several_does_not_stop_the_others(tmp_path):
 
 # ---------------------------------------------------------------- what is said
 
-def test_the_kind_of_noise_is_told():
+def test_the_kind_of_noise_is_reported():
     """Periods of planets have errors relative to them, those of the pendulum are of one size."""
     for name, text, kind in (("kepler", "0.032 % of the target", "relative"),
                              ("pendulum", "0.002 rms in the target", "additive")):
@@ -79,7 +79,7 @@ def test_the_kind_of_noise_is_told():
         assert run("discover", table, *ALONE, "--json").json["search"]["noise"] == kind
 
 
-def test_the_answer_comes_first_and_the_model_is_not_asked(tmp_path):
+def test_the_formula_comes_first_and_the_model_is_not_used(tmp_path):
     r = run("discover", kinetic(tmp_path))
     assert r.code == 0 and r.lines[0] == "E = m*v^2/2", r
     assert "the model was not used" in r.out and "by chance     1 in 2^" in r.out
@@ -90,7 +90,7 @@ def test_the_answer_comes_first_and_the_model_is_not_asked(tmp_path):
     assert j["search"]["end"] == "found" and 0 <= j["search"]["memory"] <= 1e9 and j["front"]
 
 
-def test_nothing_within_the_noise_is_said(tmp_path):
+def test_nothing_within_the_noise_is_reported(tmp_path):
     """Data without a law: whatever comes first is not claimed."""
     rng = np.random.default_rng(5)
     x = rng.uniform(1, 3, 40)
@@ -153,7 +153,7 @@ def test_a_law_above_the_size_leaves_the_best_approximation(tmp_path):
     assert "an exact formula of 9 nodes is above --max-size" in r.out, r
 
 
-def test_units_of_constants_are_told(tmp_path):
+def test_units_of_constants_are_reported(tmp_path):
     r = run("discover", str(EXAMPLES / "energy.csv"), "--quiet")
     assert "  constants     9.81 m s^-2" in r.lines and "E in J" in r.out and "v in m s^-1" in r.out
     table = kinetic(tmp_path)
@@ -181,7 +181,7 @@ def test_sigma_is_a_value_or_a_column(tmp_path):
         assert r.code == 2 and says in r.err and r.out == "", (args, r)
 
 
-def test_conflicts_are_told(tmp_path):
+def test_conflicts_are_reported(tmp_path):
     table = kinetic(tmp_path)
     for args, says in ((["--search", "exhaustive", "--model", "x"], "--search exhaustive asks none"),
                        (["--search", "all"], "both, exhaustive, model"), (["--ops", "sinus"], "sinus"),
@@ -295,7 +295,7 @@ def test_an_interrupt_returns_the_best_so_far(tmp_path):
     assert p.returncode == 130 and " = " in out.splitlines()[0] and "on request" in out, (out, err)
 
 
-def test_steps_that_do_not_fit_the_memory_are_told(tmp_path):
+def test_steps_that_do_not_fit_the_memory_are_reported(tmp_path):
     rng = np.random.default_rng(7)
     path = write(tmp_path, ("a", "b", "y"), np.column_stack([rng.uniform(1, 3, (40, 2)), rng.normal(size=40)]))
     r = run("discover", path, *ALONE, "--effort", "low", "--max-memory", "0.01")

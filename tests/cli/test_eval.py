@@ -376,7 +376,7 @@ def test_a_journal_cut_anywhere_goes_on(model, tmp_path):
     assert r.json["resumed"] == r.json["judgements"] == 20 and journal.read_bytes() == data
 
 
-def test_a_stop_without_a_journal_says_so(model):
+def test_a_stop_without_a_journal_is_reported(model):
     p = start(model, *LONG)
     time.sleep(0.5)
     p.send_signal(signal.SIGINT)

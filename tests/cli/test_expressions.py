@@ -61,7 +61,7 @@ def test_threads_change_nothing(listing, threads):
     assert expressions("--depth", "2", "--format", "python", "--threads", threads).lines == listing
 
 
-def test_formats_say_the_same(listing):
+def test_formats_have_the_same_content(listing):
     """c and sympy text, read as Python, have the values of the python text."""
     points = np.array([[0.7, 1.9, -1.3], [1.1, -0.4, -2.2]])
     want = values(listing, points)
@@ -275,7 +275,7 @@ def test_canon(text, canonical):
     assert expressions("--canon", text, "--json").json["expr"] == canonical
 
 
-def test_canon_of_what_is_real_nowhere_says_so():
+def test_canon_of_an_undefined_expression_is_noted():
     r = expressions("--canon", "sqrt(-1)")
     assert r.code == 0 and "undefined everywhere" in r.err
     assert expressions("--canon", "sqrt(-1)", "--json").json["real"] is False
@@ -307,7 +307,7 @@ def test_find():
     assert j.code == 1 and j.json["index"] is None and j.json["exit"] == 1
 
 
-def test_find_in_a_sample_says_that_it_is_one():
+def test_find_in_a_sample_is_noted():
     full = expressions("--depth", "2").lines
     part = set(expressions("--depth", "2", "--set-size", "100").lines)
     missing = next(x for x in full if x not in part)

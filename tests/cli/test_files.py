@@ -153,7 +153,7 @@ def test_a_pipe_is_no_journal(model, pairs, tmp_path):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
-def test_a_pipe_that_nobody_reads_takes_no_output(table, model, pairs, tmp_path):
+def test_a_pipe_without_a_reader_is_refused(table, model, pairs, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     refused("pairs", "--index", "1", "--out", pipe, says="a pipe without a reader")

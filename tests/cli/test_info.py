@@ -41,7 +41,7 @@ def test_the_papers_sizes_have_its_parameters(size, millions):
 
 
 @pytest.mark.parametrize("row", RUNS, ids=lambda r: f"{r['model']} x {r['tokens_per_param']}")
-def test_the_papers_runs_cost_what_it_says(row):
+def test_the_papers_runs_cost_as_in_the_paper(row):
     """The paper's figures have round numbers of parameters, 13.0 million for 13.5M (src/model/test/t_cost.c)."""
     plan = result("--size", row["model"], "--batch", row["batch_size"], "--lr", row["learning_rate"],
                   "--ratio", row["tokens_per_param"], "--tokens", "31.494")["plan"]
@@ -144,7 +144,7 @@ def trained(tmp_path_factory):
     return folder, r.json
 
 
-def test_a_checkpoint_tells_what_it_holds(trained):
+def test_info_of_a_checkpoint(trained):
     folder, ended = trained
     j = result("--model", ended["checkpoint"])
     assert j["step"] == "12" and j["kind"] == "model" and j["hashed"] is True
@@ -170,7 +170,7 @@ def test_a_damaged_checkpoint_is_named(trained, tmp_path):
 
 
 @pytest.mark.parametrize("config", [None, "5", "[1]", '"x"', "null", "their own words", "{}"])
-def test_a_file_of_others_is_told_of_too(config, tmp_path):
+def test_info_of_a_file_of_another_program(config, tmp_path):
     """Its metadata may call anything a configuration."""
     header = {"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}
     if config is not None:
@@ -184,7 +184,7 @@ def test_a_file_of_others_is_told_of_too(config, tmp_path):
     assert r.code == 0 and "1 in 1 tensors" in r.out and "no checksum" in r.out, r
 
 
-def test_a_run_tells_how_far_it_is(trained, tmp_path):
+def test_a_run_reports_its_progress(trained, tmp_path):
     folder, ended = trained
     j = result("--run", str(folder))
     assert j["step"] == j["steps"] == j["saved"] == 12 and j["finished"] is True

@@ -119,7 +119,7 @@ def test_predictions_agree_with_the_surface():
 
 # ---------------------------------------------------------------- tables of others
 
-def test_a_loss_with_a_floor_is_told_so(tmp_path):
+def test_a_loss_with_a_floor_is_reported(tmp_path):
     """As of a language model: the power law alone would promise too much."""
     rows = [(n, d, 6 * n * d, 1.7 + 400 / n ** 0.34 + 410 / d ** 0.28)
             for n in (1e7, 3e7, 1e8, 3e8, 1e9) for d in (5 * n, 10 * n, 20 * n, 40 * n, 80 * n)]
@@ -153,7 +153,7 @@ def test_columns_by_name_and_by_option(tmp_path):
     assert r.code == 0 and r.json["loss"]["exponent"]["value"] == a["loss"]["exponent"]["value"]
 
 
-def test_what_is_missing_is_said(tmp_path):
+def test_what_is_missing_is_reported(tmp_path):
     j = result(write(tmp_path, "C,loss\n1e9,3\n1e10,2\n1e11,1.5\n"))
     off = " ".join(n["text"] for n in j["notes"] if n["kind"] == "off")
     for what in ("solved rate", "R2 rate", "parameters", "batch size"):

@@ -39,7 +39,7 @@ def has_mpi(names):
     ["expressions", "--depth", "1", "--count-only"],
     ["train", *TINY, "--out", "run"],
 ], ids=lambda args: args[0])
-def test_who_is_alone_maps_no_mpi(args, tmp_path):
+def test_one_process_maps_no_mpi(args, tmp_path):
     code, names = mapped(tmp_path, *[tmp_path / x if x == "run" else x for x in args])
     assert code == 0 and has_mpi(names) == []
 
@@ -61,7 +61,7 @@ def test_a_launcher_has_it_mapped(tmp_path):
 
 
 @several
-def test_an_mpi_that_cannot_be_loaded_is_told(tmp_path):
+def test_an_mpi_that_cannot_be_loaded_is_reported(tmp_path):
     name = library()
     (tmp_path / name).write_bytes(b"")
     broken = {**ALONE, "LD_LIBRARY_PATH": str(tmp_path)}

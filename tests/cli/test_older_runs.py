@@ -75,7 +75,7 @@ def test_a_stored_run_is_resumed(folder):
     assert re.findall("lacks (.*): it is from before", r.err) == [NEWER] and "not known" not in r.err, r
 
 
-def test_a_stored_run_is_told_of(folder):
+def test_info_of_a_stored_run(folder):
     j = run("info", "--run", str(folder), "--json").json
     assert j["saved"] == STOPPED and j["steps"] == 400 and not j["finished"] and j["configuration"]["width"] == 8
     assert f"step {STOPPED}; continue with" in run("info", "--run", str(folder)).out
@@ -130,7 +130,7 @@ def test_what_is_missing_everywhere_has_its_default(key, folder):
     assert json.loads(checkpoint.read(folder / "model-00000400.safetensors")[0]["config"])[RENAMED.get(key, key)] == CONFIG[key]
 
 
-def test_a_default_that_is_told_otherwise_is_refused(folder):
+def test_a_default_that_differs_is_refused(folder):
     change_run(folder, lambda c: c.pop("noise"))
     for step in (300, STOPPED):
         checkpoint.change(folder, step, config=lambda c: c.pop("noise"))
@@ -186,7 +186,7 @@ def test_a_checkpoint_that_lacks_what_it_needs(key, folder, table):
 
 
 @pytest.mark.parametrize("key", ["run", *MADE])
-def test_what_run_json_says_of_its_making_may_be_missing(key, folder):
+def test_provenance_in_run_json_may_be_missing(key, folder):
     change_run(folder, lambda c: c.pop(key) if key == "run" else c["run"].pop(key))
     assert run("info", "--run", str(folder), "--json").json["steps"] == 400
     ended_well(train("--resume", "--out", folder), folder)
@@ -261,7 +261,7 @@ def test_a_newer_file_is_refused(folder, table):
         assert r.code == 2 and "written by a newer version: its format is 2" in r.err, r
 
 
-def test_what_is_written_now_says_its_format(tmp_path):
+def test_what_is_written_has_its_format(tmp_path):
     r = train("--width", "8", "--layers", "1", "--depth", "1", "--points", "4", "--batch", "2", "--steps", "2",
               "--valid-pairs", "0", "--out", tmp_path)
     assert r.code == 0, r
@@ -343,7 +343,7 @@ def test_numbers_that_are_not_finite_are_damage(kind, tensor, number, folder, ta
     assert r.code == 0 and "resumed at step 300" in r.err and f'"{tensor}"' in r.err and "not finite" in r.err, r
 
 
-def test_a_damaged_newest_checkpoint_is_told_by_all(folder, table):
+def test_a_damaged_newest_checkpoint_is_reported_by_all(folder, table):
     path = folder / f"model-{STOPPED:08d}.safetensors"
     data = bytearray(path.read_bytes())
     data[-3] ^= 1

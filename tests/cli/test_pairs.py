@@ -279,7 +279,7 @@ def columns(*args):
     return np.array([row["x"] for row in got]), got
 
 
-def test_columns_are_white_unless_told_otherwise():
+def test_columns_are_white_by_default():
     x, _ = columns()
     assert np.abs(x.mean(axis=2)).max() < 1e-12 and np.abs(x.std(axis=2) - 1).max() < 1e-12
     x, _ = columns("--whiten", "off")
@@ -296,7 +296,7 @@ def test_shift_and_stretch_move_columns():
     assert 1 / 8 - 1e-9 <= scale.min() < 0.2 and 6 < scale.max() <= 8 + 1e-9
 
 
-def test_noise_is_of_the_size_it_says():
+def test_noise_has_the_given_size():
     _, clean = columns()
     _, noisy = columns("--noise", "0.1")
     part = []
@@ -604,7 +604,7 @@ def test_a_closed_pipe_ends_by_its_signal():
 
 
 @pytest.mark.parametrize("fmt", ["jsonl", "csv", "npy", "pretty"])
-def test_a_full_disk_is_said(fmt):
+def test_a_full_disk_is_reported(fmt):
     r = pairs(*SMALL, "--count", "500", "--format", fmt, "--out", "/dev/full")
     assert r.code == 3 and "/dev/full" in r.err and "No space left" in r.err
     with open("/dev/full", "w") as full:
@@ -614,7 +614,7 @@ def test_a_full_disk_is_said(fmt):
 
 
 @pytest.mark.parametrize("args", [["--stats", "100", "--disjoint", "0"], ["--hash"]])
-def test_a_full_disk_under_figures_is_said(args):
+def test_a_full_disk_under_figures_is_reported(args):
     with open("/dev/full", "w") as full:
         assert pairs(*TINY, *args, stdout=full).code == 3
 
@@ -694,13 +694,13 @@ def test_waiting_for_lines_can_be_stopped(number, code):
 # ---------------------------------------------------------------- constants
 
 @pytest.mark.parametrize("command", ["pairs", "train", "info"])
-def test_help_says_which_constants_there_are(command):
+def test_help_describes_the_constants(command):
     text = " ".join(run(command, "--help").out.split())
     assert "whole numbers from -N to N: factors without 0 and 1, summands without 0" in text
 
 
 @pytest.mark.parametrize("largest, factors, summands", [("1", {-1}, {-1, 1}), ("2", {-2, -1, 2}, {-2, -1, 1, 2})])
-def test_constants_are_what_the_help_says(largest, factors, summands):
+def test_constants_are_as_in_the_help(largest, factors, summands):
     """x becomes a x + b, so the value at 0 is b, and a is what a step adds."""
     r = run("pairs", "--depth", "0", "--variables", "1", "--constant-chance", "1", "--constant-max", largest,
             "--count", "300")

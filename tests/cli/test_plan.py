@@ -103,7 +103,7 @@ def edited(**changes):
     ('{"name": "x",\n "sizes": [}', "line 2"),
     ("", "x.json is no plan"),
 ])
-def test_a_mistake_is_told_with_its_place(tmp_path, plan, says):
+def test_a_mistake_is_reported_with_its_place(tmp_path, plan, says):
     r = info(written(tmp_path, plan))
     assert r.code == 2 and says in r.err, r
     assert r.out == "" and r.err.count("\n") == 1

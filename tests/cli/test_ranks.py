@@ -109,7 +109,7 @@ STOPS = [  # ranks, who is asked, by what, twice
     (4, "launcher", signal.SIGTERM, False), (1, "launcher", signal.SIGINT, False)]
 
 
-def test_whoever_is_asked_all_save_and_the_run_ends_the_same(whole, tmp_path):
+def test_a_signal_to_any_rank_stops_all_and_the_run_ends_the_same(whole, tmp_path):
     """One run that is stopped again and again, and resumed by another number of ranks each time."""
     saved, stops = -1, 0
     for ranks, who, number, twice in STOPS:

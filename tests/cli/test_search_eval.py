@@ -42,7 +42,7 @@ def answers(table, tmp_path_factory):
     return r.json, [json.loads(line) for line in out.read_text().splitlines()], out
 
 
-def test_recovers_and_says_what_it_took(answers):
+def test_recovers_and_reports_the_work(answers):
     j, found, _ = answers
     n = len(found)
     assert j["model"] is None and j["search"] == "exhaustive" and j["config"]["timeout"] == 60
@@ -62,7 +62,7 @@ def test_answers_are_in_the_names_of_the_table(table, answers):
         assert any(name in p["expr"] for name in names[p["id"]]), p
 
 
-def test_the_judge_agrees_and_can_say_no(table, answers, tmp_path):
+def test_the_script_agrees_and_detects_errors(table, answers, tmp_path):
     pytest.importorskip("numpy")
     _, found, path = answers
     r = subprocess.run([*JUDGE, str(table), str(path)], capture_output=True, text=True)
@@ -75,7 +75,7 @@ def test_the_judge_agrees_and_can_say_no(table, answers, tmp_path):
     assert r.returncode == 1 and "1 false" in r.stdout and found[0]["id"] in r.stdout, r.stdout + r.stderr
 
 
-def test_the_seed_draws_other_rows_and_rows_says_how_many(table, tmp_path):
+def test_the_seed_and_the_number_of_rows(table, tmp_path):
     hashes = set()
     for args in (["--seed", "1"], ["--seed", "2"], ["--seed", "1", "--rows", "16"]):
         r = evaluate("--formulas", table, "--limit", "1", "--timeout", "60", "--json", *args)

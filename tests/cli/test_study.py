@@ -135,7 +135,7 @@ def test_a_best_model_that_is_damaged_leaves_the_rest_of_the_report(undisturbed,
     assert "<h3>Solved</h3>" not in (folder / "report.html").read_text()
 
 
-def test_the_same_command_again_does_nothing_and_status_says_so(undisturbed):
+def test_the_same_command_again_does_nothing(undisturbed):
     before = {p: p.stat().st_mtime_ns for p in results(undisturbed)}
     done = study("run", undisturbed)
     assert done.code == 0 and "side by side" not in done.err and "at a time" not in done.err, done  # not measured
@@ -194,7 +194,7 @@ def test_ranks_of_mpirun_come_to_the_same_table(undisturbed, tmp_path):
     assert {json.loads(r.read_text())["ranks"] for r in results(tmp_path / "s")} == {1, 2}
 
 
-def test_an_engine_that_is_not_there_is_told(tmp_path):
+def test_an_engine_that_is_not_there_is_reported(tmp_path):
     done = study("run", plan_file(tmp_path), "--out", tmp_path / "s", "--workers", 2, "--program", tmp_path / "nothing")
     assert done.code == 3 and "cannot be started" in done.err, done
 
@@ -240,7 +240,7 @@ def test_killed_at_any_moment_it_comes_to_the_same_table(undisturbed, tmp_path, 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_asked_to_stop_it_saves_and_goes_on(undisturbed, tmp_path, number, workers):
+def test_a_signal_saves_and_the_run_resumes(undisturbed, tmp_path, number, workers):
     def ask(p):
         p.send_signal(number)
         _, err = p.communicate(timeout=60)
@@ -253,7 +253,7 @@ def test_asked_to_stop_it_saves_and_goes_on(undisturbed, tmp_path, number, worke
 
 
 @pytest.mark.skipif(not ranks_work(), reason="no mpirun, or a build without MPI")
-def test_ranks_that_are_asked_to_stop_save_and_go_on(undisturbed, tmp_path):
+def test_ranks_that_get_a_signal_save_and_resume(undisturbed, tmp_path):
     folder = tmp_path / "s"
     p = start("run", plan_file(tmp_path), "--out", folder, "--engine", "mpi", "--ranks", 2, "--threads", 1, env=MPI)
     wait_until(lambda: p.poll() is not None or len(results(folder)) > 1)
@@ -337,7 +337,7 @@ def small_disk(folder, size):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_full_disk_is_told_and_room_lets_it_go_on(undisturbed, tmp_path, workers):
+def test_a_full_disk_is_reported_and_room_lets_it_go_on(undisturbed, tmp_path, workers):
     disk = tmp_path / "disk"
     small_disk(disk, "900k")
     try:
@@ -357,7 +357,7 @@ def test_a_full_disk_is_told_and_room_lets_it_go_on(undisturbed, tmp_path, worke
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     done = study("run", plan_file(tmp_path), "--out", file / "s", "--workers", 1)
@@ -411,7 +411,7 @@ def test_the_command_to_repeat_it_begins_anew(undisturbed, tmp_path):
     assert again in (folder / "report.html").read_text().replace("&#39;", "'")
 
 
-def test_a_report_says_that_it_is_of_a_part(undisturbed, tmp_path):
+def test_a_report_of_a_part_is_marked(undisturbed, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(undisturbed, folder)
     shutil.rmtree(next(p.parent for p in results(folder) if (p.parent / "eval-test.json").exists()))
@@ -460,7 +460,7 @@ def test_a_plan_that_was_changed_is_refused(tmp_path):
     assert study("init", plan_file(tmp_path), "--out", folder).code == 0  # the same again
 
 
-def test_a_mistake_in_a_plan_is_told_by_line_and_path(tmp_path):
+def test_a_mistake_in_a_plan_is_reported_by_line_and_path(tmp_path):
     wrong = {**PLAN, "train": {**PLAN["train"], "poins": 4}}
     done = study("run", plan_file(tmp_path, **wrong), "--out", tmp_path / "s")
     assert done.code == 2 and "train.poins" in done.err and "--points" in done.err and "line" in done.err, done
@@ -482,7 +482,7 @@ def test_a_diverging_run_is_tried_again_and_recorded_as_such(tmp_path):
     assert again.code == 0 and "not finite" not in again.err, again
 
 
-def test_wrong_use_is_told(tmp_path):
+def test_wrong_use_is_reported(tmp_path):
     for args, words in ((["study"], "init, run, worker, status or report"),
                         (["study", "run"], "give a plan or the folder"),
                         (["study", "rum", "x"], "did you mean run?"),
@@ -508,7 +508,7 @@ def test_formulas_and_baselines_are_evaluated(tmp_path):
         assert told["config"]["source"] == source and told["all"]["exact"]["n"] > 0
 
 
-def test_an_evaluation_that_fails_is_told_and_the_others_are_done(undisturbed, tmp_path):
+def test_an_evaluation_that_fails_is_reported_and_the_others_are_done(undisturbed, tmp_path):
     folder = tmp_path / "s"
     shutil.copytree(undisturbed, folder)
     victim = sorted(folder.glob("runs/16x1-*/eval-test.json"))[0]

@@ -105,7 +105,7 @@ def wait_for_steps(folder, least, process):
 
 # ---------------------------------------------------------------- a run
 
-def test_a_run_leaves_its_files_and_tells_its_figures(whole):
+def test_a_run_leaves_its_files_and_reports_its_figures(whole):
     folder, j, notes = whole
     assert sorted(os.listdir(folder)) == ["log.jsonl", f"model-{STEPS:08d}.safetensors", "run.json",
                                           f"state-{STEPS:08d}.safetensors"]
@@ -200,7 +200,7 @@ several = pytest.mark.skipif(not ranks_work(), reason="no mpirun, or a build wit
 
 @several
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-def test_ranks_change_nothing_and_one_speaks(ranks, whole, tmp_path):
+def test_ranks_change_nothing_and_one_prints(ranks, whole, tmp_path):
     done = mpirun(ranks, "train", *SHORT, "--threads", 1, "--json", "--out", tmp_path)
     assert done.returncode == 0, done
     assert json.loads(done.stdout)["step"] == STEPS  # one object: the other ranks are silent
@@ -209,7 +209,7 @@ def test_ranks_change_nothing_and_one_speaks(ranks, whole, tmp_path):
 
 
 @several
-def test_a_mistake_is_told_once_by_several_ranks(tmp_path):
+def test_a_mistake_is_reported_once_by_several_ranks(tmp_path):
     for args, says in ((["train", "--width", "20", "--out", tmp_path], "width"),
                        (["train", "--wide", "20"], "unknown option --wide"),
                        (["pairs", "--count", "1"], "runs as one process, not as 2")):
@@ -243,7 +243,7 @@ def test_several_ranks_stop_together_and_any_number_goes_on(tmp_path):
 # ---------------------------------------------------------------- stopped
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_saves_and_says_how_to_go_on(number, code, tmp_path):
+def test_a_signal_saves_and_prints_how_to_resume(number, code, tmp_path):
     folder = tmp_path / "my run"
     p = start(*LONG, "--log-steps", 1, "--out", folder)
     wait_for_steps(folder, 20, p)
@@ -484,7 +484,7 @@ def test_a_full_file_system(two, whole, tmp_path):
     same(outcome(kept), outcome(whole[0]))
 
 
-def test_a_run_that_explodes_says_so(tmp_path):
+def test_a_run_that_diverges_is_reported(tmp_path):
     """Each step multiplies the weights by -10,000."""
     r = train(*SHORT, "--lr", 1000, "--weight-decay", 10, "--optimizer", "adamw", "--checkpoint-steps", 2,
               "--out", tmp_path)

@@ -237,7 +237,7 @@ def completion(shell):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts_know_every_option_and_parse(shell, tmp_path):
+def test_completion_scripts_have_every_option_and_parse(shell, tmp_path):
     script = completion(shell)
     for name in option_names():
         assert re.search(rf"(--|-l ){name}\b", script), name

@@ -166,7 +166,7 @@ def test_a_wrong_path_costs_no_waiting(path, says):
     assert r.code == 3 and says in r.err
 
 
-def test_too_little_memory_is_said():
+def test_too_little_memory_is_reported():
     r = expressions("--depth", "3", "--count-only", "--max-memory", "0.001")
     assert r.code == 2 and r.out == "" and "allow" in r.err
 
@@ -193,7 +193,7 @@ def test_a_dash_is_standard_output(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_who_typed_head_is_not_bothered():
+def test_a_closed_pipe_on_a_terminal_prints_nothing():
     master, slave = pty.openpty()
     p = subprocess.Popen([PROGRAM, "expressions", "--depth", "2", "--format", "mathml", "--quiet"],
                          stdout=subprocess.PIPE, stderr=slave)

@@ -270,7 +270,7 @@ static void wrong_arguments_are_named(void **state) {
     assert_null(m);
 }
 
-static void a_model_tells_what_it_is(void **state) {
+static void a_model_describes_itself(void **state) {
     sl_fixture *t = *state;
     symlaw_model *m = opened(t);
     char *text = NULL;
@@ -655,7 +655,7 @@ int main(void) {
         SL_TEST(weights_count_and_rows_are_drawn),
         SL_TEST(questions_past_the_end_have_answers),
         SL_TEST(wrong_arguments_are_named),
-        SL_TEST(a_model_tells_what_it_is),
+        SL_TEST(a_model_describes_itself),
         SL_TEST(json_has_everything),
         SL_TEST(every_allocation_may_fail),
         SL_TEST(a_stop_returns_what_there_is),

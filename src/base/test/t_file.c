@@ -170,7 +170,7 @@ static void a_published_file_is_there_before_its_commit(void **state) {
     }
 }
 
-static void errors_say_what_is_wrong(void **state) {
+static void errors_name_what_is_wrong(void **state) {
     sl_fixture *t = *state;
     sl_file *f = NULL;
     says(sl_file_create(&f, ""), SL_EIO, "without a name", "");
@@ -472,7 +472,7 @@ int main(void) {
         SL_TEST(bytes_arrive_in_order),
         SL_TEST(a_failing_write_leaves_the_old_file),
         SL_TEST(a_published_file_is_there_before_its_commit),
-        SL_TEST(errors_say_what_is_wrong),
+        SL_TEST(errors_name_what_is_wrong),
         SL_TEST(appending_goes_behind_what_is_there),
         SL_TEST(folders_are_made_with_those_above),
         SL_TEST(what_is_no_regular_file_is_written_directly),

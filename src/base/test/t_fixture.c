@@ -84,7 +84,7 @@ static const struct CMUnitTest bad[] = {
 
 /* ---------------------------------------------------------------- tests --------------------- */
 
-static void bad_tests_fail_and_say_why(void **state) {
+static void bad_tests_fail_with_a_reason(void **state) {
     (void)state;
     static const struct {
         const char *name, *says;
@@ -177,7 +177,7 @@ int main(int argc, char **argv) {
         if (strcmp(argv[1], bad[i].name) == 0) return sl_test_main("bad", &bad[i], 1);
     }
     static const struct CMUnitTest tests[] = {
-        SL_TEST(bad_tests_fail_and_say_why),
+        SL_TEST(bad_tests_fail_with_a_reason),
         SL_TEST(each_allocation_hits_all_and_keeps_the_arena),
         SL_TEST(draws_a),
         SL_TEST(draws_b),

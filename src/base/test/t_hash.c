@@ -50,7 +50,7 @@ static void pieces_do_not_matter(void **state) {
     }
 }
 
-static void memory_is_ours(void **state) {
+static void memory_comes_from_sl_malloc(void **state) {
     sl_fixture *t = *state;
     sl_hasher *h = NULL;
     SL_EACH_ALLOCATION(t, sl_hasher_new(&h));
@@ -73,7 +73,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(values_are_those_of_xxh3),
         SL_TEST(pieces_do_not_matter),
-        SL_TEST(memory_is_ours),
+        SL_TEST(memory_comes_from_sl_malloc),
     };
     return sl_test_main("base.hash", tests, SL_LEN(tests));
 }

@@ -176,7 +176,7 @@ static void threads_count_together(void **state) {
     assert_int_equal(sl_mem_bytes(), bytes);
 }
 
-static void lack_of_memory_is_told_in_readable_units(void **state) {
+static void lack_of_memory_is_reported_in_readable_units(void **state) {
     (void)state;
     assert_int_equal(sl_fail_memory(3, 100, "a table"), SL_ENOMEM);
     assert_string_equal(sl_last_error(), "no memory for a table: 300 bytes");
@@ -203,7 +203,7 @@ int main(void) {
         SL_TEST(zero_bytes_are_a_pointer_and_too_many_none),
         SL_TEST(the_chosen_allocation_fails),
         SL_TEST(threads_count_together),
-        SL_TEST(lack_of_memory_is_told_in_readable_units),
+        SL_TEST(lack_of_memory_is_reported_in_readable_units),
         SL_TEST(available_memory_is_plausible),
     };
     return sl_test_main("base.memory", tests, SL_LEN(tests));

@@ -42,7 +42,7 @@ static double of_bits(uint64_t bits) {
     return d;
 }
 
-static void any_bits_are_as_the_library_says(void **state) {
+static void any_bits_are_written_as_by_the_c_library(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 20000); i++) {
         double v = of_bits(sl_rng_u64(&t->rng));
@@ -51,7 +51,7 @@ static void any_bits_are_as_the_library_says(void **state) {
 }
 
 /* Every mantissa is as likely as any other, and every exponent of the exact way. */
-static void common_sizes_are_as_the_library_says(void **state) {
+static void common_sizes_are_written_as_by_the_c_library(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 40000); i++) {
         uint64_t sign = (uint64_t)sl_rng_below(&t->rng, 2) << 63;
@@ -61,7 +61,7 @@ static void common_sizes_are_as_the_library_says(void **state) {
 }
 
 /* Few bits give decimal expansions that end: exactly half way between two texts. */
-static void ties_are_as_the_library_says(void **state) {
+static void ties_are_written_as_by_the_c_library(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 20000); i++) {
         uint64_t whole = sl_rng_u64(&t->rng) >> (11 + sl_rng_below(&t->rng, 45));
@@ -70,7 +70,7 @@ static void ties_are_as_the_library_says(void **state) {
 }
 
 /* What people and programs wrote before: few digits, and what lies just beside. */
-static void short_decimals_are_as_the_library_says(void **state) {
+static void short_decimals_are_written_as_by_the_c_library(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 2000); i++) {
         char text[64];
@@ -82,7 +82,7 @@ static void short_decimals_are_as_the_library_says(void **state) {
     }
 }
 
-static void edges_are_as_the_library_says(void **state) {
+static void edges_are_written_as_by_the_c_library(void **state) {
     sl_fixture *t = *state;
     for (int e = DBL_MIN_EXP - DBL_MANT_DIG; e < DBL_MAX_EXP; e++) check_around(t, ldexp(1, e));
     for (int k = -323; k <= 308; k++) {
@@ -132,9 +132,12 @@ static void these_texts_are_exactly_this(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(these_texts_are_exactly_this),           SL_TEST(edges_are_as_the_library_says),
-        SL_TEST(short_decimals_are_as_the_library_says), SL_TEST(ties_are_as_the_library_says),
-        SL_TEST(common_sizes_are_as_the_library_says),   SL_TEST(any_bits_are_as_the_library_says),
+        SL_TEST(these_texts_are_exactly_this),
+        SL_TEST(edges_are_written_as_by_the_c_library),
+        SL_TEST(short_decimals_are_written_as_by_the_c_library),
+        SL_TEST(ties_are_written_as_by_the_c_library),
+        SL_TEST(common_sizes_are_written_as_by_the_c_library),
+        SL_TEST(any_bits_are_written_as_by_the_c_library),
     };
     return sl_test_main("base.real", tests, SL_LEN(tests));
 }

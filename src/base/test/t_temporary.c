@@ -42,7 +42,7 @@ static void put(const char *name, int age) {
     close(fd);
 }
 
-static void names_say_which_file_they_are_for(void **state) {
+static void names_have_the_file_they_are_for(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *name;
@@ -147,7 +147,7 @@ static void a_killed_writer_is_cleaned_up_after(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(names_say_which_file_they_are_for),
+        SL_TEST(names_have_the_file_they_are_for),
         SL_TEST(only_files_without_a_living_writer_are_removed),
         SL_TEST(a_killed_writer_is_cleaned_up_after),
     };

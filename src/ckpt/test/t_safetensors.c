@@ -111,7 +111,7 @@ static void a_file_is_as_the_documentation_says(void **state) {
     sl_free(got);
 }
 
-static void ours_reads_back_to_the_bit(void **state) {
+static void what_is_written_reads_back_to_the_bit(void **state) {
     sl_fixture *t = *state;
     sl_st_file *f = NULL;
     SL_MUST(t, sl_ckpt_st_open(&f, GOLDEN "ours.safetensors"));
@@ -473,7 +473,7 @@ int main(void) {
     sl_io_json_count_memory();
     static const struct CMUnitTest tests[] = {
         SL_TEST(a_file_is_as_the_documentation_says),
-        SL_TEST(ours_reads_back_to_the_bit),
+        SL_TEST(what_is_written_reads_back_to_the_bit),
         SL_TEST(any_tensors_read_back),
         SL_TEST(a_file_of_python_is_read),
         SL_TEST(bad_headers_are_refused_with_the_reason),

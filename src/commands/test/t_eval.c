@@ -105,7 +105,7 @@ static void a_split_may_lack_memory(void **state) {
     SL_MUST(t, symlaw_command("eval", options, NULL, NULL, NULL));
 }
 
-static void stops_when_told(void **state) {
+static void stops_when_cancelled(void **state) {
     sl_fixture *t = *state;
     char options[768];
     stops_at_every_event(t, "eval", options_of(options, t, ",\"limit\":3"));
@@ -149,7 +149,7 @@ int main(void) {
         SL_TEST(figures_of_a_split),        //
         SL_TEST(every_allocation_may_fail), //
         SL_TEST(a_split_may_lack_memory),   //
-        SL_TEST(stops_when_told),           //
+        SL_TEST(stops_when_cancelled),      //
         SL_TEST(a_full_disk),
     };
     setenv("SYMLAW_CACHE", "off", 1); // a set from there takes other allocations

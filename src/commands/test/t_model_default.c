@@ -99,7 +99,7 @@ static void no_place_is_named_twice(void **state) {
     sl_str_clear(&looked);
 }
 
-static void the_code_knows_its_folder(void **state) {
+static void the_code_finds_its_folder(void **state) {
     sl_fixture *t = *state;
     char folder[PATH_MAX], program[PATH_MAX];
     SL_CHECK(t, sl_commands__code_folder(folder), "the folder of this program is unknown");
@@ -148,7 +148,7 @@ int main(void) {
     unsetenv("SYMLAW_MODEL");
     static const struct CMUnitTest tests[] = {
         SL_TEST(places_have_an_order),      SL_TEST(no_place_is_named_twice),
-        SL_TEST(the_code_knows_its_folder), SL_TEST(null_opens_the_default),
+        SL_TEST(the_code_finds_its_folder), SL_TEST(null_opens_the_default),
         SL_TEST(each_allocation_may_fail),
     };
     return sl_test_main("api.model_default", tests, SL_LEN(tests));

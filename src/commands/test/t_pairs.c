@@ -226,7 +226,7 @@ static void a_range_may_be_cut_anywhere(void **state) {
     }
 }
 
-static void how_many_without_being_told(void **state) {
+static void the_number_of_workers_is_measured(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *options;
@@ -335,7 +335,7 @@ static void an_array_has_the_numbers_of_the_pairs(void **state) {
     log_clear(&h);
 }
 
-static void for_people_it_is_all_there(void **state) {
+static void text_has_everything(void **state) {
     sl_fixture *t = *state;
     event_log h = { 0 }, lines = { 0 };
     print(t, &h,
@@ -373,7 +373,7 @@ static void for_people_it_is_all_there(void **state) {
     log_clear(&lines);
 }
 
-static void what_was_put_in_is_told(void **state) {
+static void what_was_put_in_is_returned(void **state) {
     sl_fixture *t = *state;
     event_log h = { 0 };
     print(t, &h,
@@ -674,11 +674,11 @@ int main(void) {
         SL_TEST(every_option_reaches_its_field),
         SL_TEST(a_line_is_a_pair),
         SL_TEST(a_range_may_be_cut_anywhere),
-        SL_TEST(how_many_without_being_told),
+        SL_TEST(the_number_of_workers_is_measured),
         SL_TEST(a_csv_is_a_table),
         SL_TEST(an_array_has_the_numbers_of_the_pairs),
-        SL_TEST(for_people_it_is_all_there),
-        SL_TEST(what_was_put_in_is_told),
+        SL_TEST(text_has_everything),
+        SL_TEST(what_was_put_in_is_returned),
         SL_TEST(a_configuration_has_hashes),
         SL_TEST(a_configuration_is_printed_to_be_given_again),
         SL_TEST(figures_are_printed_and_recorded),

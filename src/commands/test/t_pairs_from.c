@@ -85,7 +85,7 @@ static void bad_lines_are_named(void **state) {
     log_clear(&h);
 }
 
-static void a_file_that_is_good_is_said_to_be(void **state) {
+static void a_good_file_is_accepted(void **state) {
     sl_fixture *t = *state;
     event_log h = { 0 };
     sl_json *j = check_file(t, &h, GOOD GOOD "{\"x\":[[1,2]],\"y\":[1,3]}", "");
@@ -197,7 +197,7 @@ static void lack_of_memory_is_reported(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(bad_lines_are_named),    SL_TEST(a_file_that_is_good_is_said_to_be),
+        SL_TEST(bad_lines_are_named),    SL_TEST(a_good_file_is_accepted),
         SL_TEST(what_is_odd_is_noted),   SL_TEST(only_so_many_are_shown),
         SL_TEST(our_own_lines_are_good), SL_TEST(lack_of_memory_is_reported),
     };

@@ -20,7 +20,7 @@ static double real_of(const sl_json *j, const char *name) {
     return sl_io_json_real(sl_io_json_get(j, name));
 }
 
-static void a_run_and_what_info_tells_of_it(void **state) {
+static void info_describes_a_run(void **state) {
     sl_fixture *t = *state;
     const char *folder = sl_test_path("told");
     char options[512], ask[256];
@@ -94,7 +94,7 @@ static void every_allocation_may_fail(void **state) {
     SL_MUST(t, symlaw_command("train", options, NULL, NULL, NULL));
 }
 
-static void bench_stops_when_told(void **state) {
+static void bench_stops_when_cancelled(void **state) {
     (void)state;
     event_log h = { .stop_after = 3 };
     char *result = NULL;
@@ -110,10 +110,10 @@ static void bench_stops_when_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        SL_TEST(a_run_and_what_info_tells_of_it),
+        SL_TEST(info_describes_a_run),
         SL_TEST(a_share_of_the_peak_is_at_most_1),
         SL_TEST(every_allocation_may_fail),
-        SL_TEST(bench_stops_when_told),
+        SL_TEST(bench_stops_when_cancelled),
     };
     setenv("SYMLAW_CACHE", "off", 1); // a set from there takes other allocations
     // jansson's memory is not made to fail here: where it cannot enlarge the buffer of a token, as

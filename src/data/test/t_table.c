@@ -120,7 +120,7 @@ static void tables_as_people_have_them(void **state) {
     sl_str_clear(&s);
 }
 
-static void what_cannot_be_is_told(void **state) {
+static void what_cannot_be_is_reported(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *text, *target, *inputs;
@@ -591,7 +591,7 @@ static void failures_fail_in_order(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(tables_as_people_have_them),
-        SL_TEST(what_cannot_be_is_told),
+        SL_TEST(what_cannot_be_is_reported),
         SL_TEST(a_sample_keeps_rows_and_order),
         SL_TEST(a_sample_is_even),
         SL_TEST(the_best_set_is_picked),

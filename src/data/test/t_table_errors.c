@@ -64,7 +64,7 @@ static void weights_are_inverse_variances(void **state) {
     sl_data_table_clear(&table);
 }
 
-static void what_cannot_be_is_told(void **state) {
+static void what_cannot_be_is_reported(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *text, *target, *inputs, *sigma, *weights;
@@ -174,7 +174,7 @@ static sl_status read_once(const char *path) {
     return st;
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     const char *path =
         file_of(t, "a (m),b,c,d,e,y [s],s\n1,2,3,4,5,6,7\n2,3,4,5,6,7,8\n1,1,1,1,1,1,1\n");
@@ -184,8 +184,8 @@ static void lack_of_memory_is_told(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(a_column_of_errors_is_no_input), SL_TEST(weights_are_inverse_variances),
-        SL_TEST(what_cannot_be_is_told),         SL_TEST(names_lose_their_units),
-        SL_TEST(sixteen_inputs_are_taken),       SL_TEST(lack_of_memory_is_told),
+        SL_TEST(what_cannot_be_is_reported),     SL_TEST(names_lose_their_units),
+        SL_TEST(sixteen_inputs_are_taken),       SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("data.table_errors", tests, SL_LEN(tests));
 }

@@ -233,17 +233,20 @@ static sl_status fail_once(void) {
     return st == SL_EINVAL ? SL_OK : st;
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     SL_EACH_ALLOCATION(t, fail_once());
 }
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(units_are_read),         SL_TEST(what_is_no_unit_is_refused_with_its_place),
-        SL_TEST(dimensions_read_back),   SL_TEST(dimensions_multiply),
-        SL_TEST(lists_name_columns),     SL_TEST(names_have_units),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(units_are_read),
+        SL_TEST(what_is_no_unit_is_refused_with_its_place),
+        SL_TEST(dimensions_read_back),
+        SL_TEST(dimensions_multiply),
+        SL_TEST(lists_name_columns),
+        SL_TEST(names_have_units),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("data.units", tests, SL_LEN(tests));
 }

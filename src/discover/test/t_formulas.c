@@ -130,7 +130,7 @@ static sl_status take_once(sl_fixture *t, const sl_search_formula *f, int n) {
     return st;
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     double value[2] = { 2.4, 1.497 }, error[2] = { 0.1, 0.1 }, under = 4, near = 1;
     const sl_search_formula f[] = { found(t, "c1*x1^c2", value, error, 2),
@@ -144,7 +144,7 @@ int main(void) {
         SL_TEST(forms_are_those_that_people_write),
         SL_TEST(constants_stand_in_front_of_powers),
         SL_TEST(exponents_have_simple_twins),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("discover.formulas", tests, SL_LEN(tests));
 }

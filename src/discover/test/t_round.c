@@ -84,7 +84,7 @@ static void must_hold(made *m, const sl_candidate *c) {
 
 /* ---------------------------------------------------------------- digits -------------------- */
 
-static void errors_say_how_many_digits(void **state) {
+static void errors_determine_the_digits(void **state) {
     sl_fixture *t = *state;
     static const struct {
         double value, error;
@@ -255,7 +255,7 @@ static void every_allocation_may_fail(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(errors_say_how_many_digits),        SL_TEST(few_digits_are_enough_in_the_open),
+        SL_TEST(errors_determine_the_digits),       SL_TEST(few_digits_are_enough_in_the_open),
         SL_TEST(every_row_keeps_its_value),         SL_TEST(rows_without_a_value_are_left_alone),
         SL_TEST(held_out_rows_count_by_themselves), SL_TEST(r2_is_kept),
         SL_TEST(poles_stay_between_rows),           SL_TEST(odd_constants_end),

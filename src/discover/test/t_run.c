@@ -354,7 +354,7 @@ static sl_status must_not_open(const sl_infer **out, void *payload) {
 }
 
 /* Where the search has the law the model is not even opened. */
-static void the_model_is_asked_only_if_needed(void **state) {
+static void the_model_is_used_only_if_needed(void **state) {
     sl_fixture *t = *state;
     bench b;
     int opened = 0;
@@ -488,7 +488,7 @@ static sl_status discover_once(const bench *b) {
     return SL_OK;
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     bench b;
     set_up(t, &b);
@@ -516,11 +516,11 @@ int main(void) {
         SL_TEST(scaled_inputs_are_scaled_back),
         SL_TEST(a_cut_leaves_the_best_so_far),
         SL_TEST(what_makes_no_sense_is_refused),
-        SL_TEST(the_model_is_asked_only_if_needed),
+        SL_TEST(the_model_is_used_only_if_needed),
         SL_TEST(options_hold_for_all_candidates),
         SL_TEST(a_search_may_be_cancelled),
         SL_TEST(a_model_is_shown_what_it_takes),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("discover.run", tests, SL_LEN(tests));
 }

@@ -167,7 +167,7 @@ static void fitted_constants_may_be_a_little_off(void **state) {
 }
 
 /* With few points all must say yes, and there must be more of them than constants. */
-static void few_points_say_little(void **state) {
+static void few_points_have_little_evidence(void **state) {
     sl_fixture *t = *state;
     static const double one[4] = { 1, 1, 1, 1 }, two[4] = { 2, 2, 2, 2 };
     static const double some[4] = { 1, 2, 1, 2 };
@@ -215,7 +215,7 @@ static void any_number_of_constants_will_do(void **state) {
     assert_int_equal(compare(t, expr, value, &p), SL_VERDICT_MISS);
 }
 
-static void many_rows_are_asked_evenly(void **state) {
+static void many_rows_are_sampled_evenly(void **state) {
     sl_fixture *t = *state;
     enum { ROWS = 5000 };
     const sl_node *truth = parsed(t, "x1 + x2");
@@ -247,9 +247,9 @@ int main(void) {
         SL_TEST(what_has_other_values_is_not),
         SL_TEST(cases),
         SL_TEST(fitted_constants_may_be_a_little_off),
-        SL_TEST(few_points_say_little),
+        SL_TEST(few_points_have_little_evidence),
         SL_TEST(any_number_of_constants_will_do),
-        SL_TEST(many_rows_are_asked_evenly),
+        SL_TEST(many_rows_are_sampled_evenly),
         SL_TEST(each_allocation_may_fail),
     };
     return sl_test_main("eval.compare", tests, SL_LEN(tests));

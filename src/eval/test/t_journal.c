@@ -125,7 +125,7 @@ static void judgements_come_back(void **state) {
 }
 
 /* Cut off at any byte: what has a whole line is kept, the rest is made again. */
-static void any_cut_is_mended(void **state) {
+static void any_cut_is_repaired(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("torn");
     static seen s;
@@ -349,11 +349,10 @@ static void older_lines_are_read(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(older_lines_are_read),
-        SL_TEST(judgements_come_back),       SL_TEST(any_cut_is_mended),
-        SL_TEST(other_files_are_left_alone), SL_TEST(another_identity_is_refused),
-        SL_TEST(a_damaged_line_is_named),    SL_TEST(each_write_may_fail),
-        SL_TEST(each_allocation_may_fail),
+        SL_TEST(older_lines_are_read),        SL_TEST(judgements_come_back),
+        SL_TEST(any_cut_is_repaired),         SL_TEST(other_files_are_left_alone),
+        SL_TEST(another_identity_is_refused), SL_TEST(a_damaged_line_is_named),
+        SL_TEST(each_write_may_fail),         SL_TEST(each_allocation_may_fail),
     };
     return sl_test_main("eval.journal", tests, SL_LEN(tests));
 }

@@ -85,7 +85,7 @@ static double r2_by_hand(sl_fixture *t, const char *python, const sl_dataset *p)
 
 /* A model of random weights says short things often enough: among them the truth, as it is written.
  */
-static void what_the_model_says_is_judged(void **state) {
+static void samples_of_the_model_are_judged(void **state) {
     sl_fixture *t = *state;
     sl_infer *m = tiny_model(t);
     sl_discover_options o = tiny_options(600);
@@ -195,7 +195,7 @@ static void the_loss_is_the_truths(void **state) {
 }
 
 /* No sample is an expression: a miss without words. */
-static void nothing_said_is_a_miss(void **state) {
+static void no_candidate_is_a_miss(void **state) {
     sl_fixture *t = *state;
     sl_infer *m = tiny_model(t);
     sl_discover_options o = tiny_options(1);
@@ -220,7 +220,7 @@ static bool at_once(void *payload) {
     return true;
 }
 
-static void time_and_stops_are_told(void **state) {
+static void time_and_stops_are_reported(void **state) {
     sl_fixture *t = *state;
     sl_infer *m = tiny_model(t);
     sl_discover_options o = tiny_options(50);
@@ -264,9 +264,9 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(verdicts_of_baselines),  SL_TEST(what_the_model_says_is_judged),
+        SL_TEST(verdicts_of_baselines),  SL_TEST(samples_of_the_model_are_judged),
         SL_TEST(the_highest_r2_is_kept), SL_TEST(the_loss_is_the_truths),
-        SL_TEST(nothing_said_is_a_miss), SL_TEST(time_and_stops_are_told),
+        SL_TEST(no_candidate_is_a_miss), SL_TEST(time_and_stops_are_reported),
         SL_TEST(verdicts_have_names),    SL_TEST(each_allocation_may_fail),
     };
     return sl_test_main("eval.judge", tests, SL_LEN(tests));

@@ -121,7 +121,7 @@ static void threads_do_not_matter(void **state) {
 }
 
 /* Stopped at any call of the listener; what was done is in the journal, and is not done again. */
-static void any_interruption_is_mended(void **state) {
+static void any_interruption_is_resumed(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("journal");
     world a;
@@ -349,7 +349,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(each_problem_is_judged_with_each_seed),
         SL_TEST(threads_do_not_matter),
-        SL_TEST(any_interruption_is_mended),
+        SL_TEST(any_interruption_is_resumed),
         SL_TEST(a_lost_folder_gets_no_judgement),
         SL_TEST(a_journal_serves_other_numbers),
         SL_TEST(other_journals_are_refused),

@@ -119,7 +119,7 @@ static void a_split_is_its_pairs(void **state) {
     sl_universe_free(u);
 }
 
-static void nothing_withheld_is_told(void **state) {
+static void nothing_withheld_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = universe(t, 0);
     sl_pairs_options o = sl_pairs_defaults();
@@ -487,7 +487,7 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(a_split_is_its_pairs),      SL_TEST(nothing_withheld_is_told),
+        SL_TEST(a_split_is_its_pairs),      SL_TEST(nothing_withheld_is_reported),
         SL_TEST(constants_are_counted),     SL_TEST(lines_are_problems),
         SL_TEST(tokens_are_as_in_training), SL_TEST(bad_lines_are_named),
         SL_TEST(formulas_are_problems),     SL_TEST(bad_formulas_are_named),

@@ -58,7 +58,7 @@ static void each_allocation_may_fail(void **state) {
 }
 
 /* An exact law of the table: found, said to be exact, and how. */
-static void an_answer_of_the_search_is_judged(void **state) {
+static void a_formula_of_the_search_is_judged(void **state) {
     sl_fixture *t = *state;
     const sl_eval_problem p = problem_of(t, parsed(t, "x1*x2**2/2"), 1, 3, 30, 30);
     sl_discover_options o = sl_discover_defaults();
@@ -77,7 +77,7 @@ int main(void) {
         SL_TEST(constants_do_not_matter_and_terms_do),
         SL_TEST(fitted_constants_are_fitted_again),
         SL_TEST(each_allocation_may_fail),
-        SL_TEST(an_answer_of_the_search_is_judged),
+        SL_TEST(a_formula_of_the_search_is_judged),
     };
     return sl_test_main("eval.structure", tests, SL_LEN(tests));
 }

@@ -226,7 +226,7 @@ static void nothing_known_is_nan(void **state) {
     assert_true(s.rows == 1 && s.row[0].problems == 0 && isnan(s.seconds_mean));
 }
 
-static void tops_are_those_people_see(void **state) {
+static void tops_are_the_outermost_operators(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *text;
@@ -273,7 +273,7 @@ static void each_allocation_may_fail(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(figures_are_those_of_a_twin), SL_TEST(budgets_are_those_of_a_twin),
-        SL_TEST(nothing_known_is_nan),        SL_TEST(tops_are_those_people_see),
+        SL_TEST(nothing_known_is_nan),        SL_TEST(tops_are_the_outermost_operators),
         SL_TEST(each_allocation_may_fail),
     };
     return sl_test_main("eval.summary", tests, SL_LEN(tests));

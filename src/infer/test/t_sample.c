@@ -287,7 +287,7 @@ static sl_status sample_again(sl_fixture *t, const small *s, int decode) {
     return sl_infer_loss(&loss, s->m, &s->data, got[0].tokens, got[0].n);
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     small s = { 0 };
     small_begin(t, &s, 0.3);
@@ -302,7 +302,7 @@ int main(void) {
         SL_TEST(frequencies_are_the_models),   SL_TEST(the_mask_leaves_expressions_only),
         SL_TEST(log_probabilities_are_losses), SL_TEST(a_stop_leaves_what_is_done),
         SL_TEST(data_may_lack_an_input),       SL_TEST(endless_samples_have_no_end),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("infer.sample", tests, SL_LEN(tests));
 }

@@ -223,7 +223,7 @@ done:
     return st;
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     bench x = { 0 };
     set_up(t, &x, &settings[0]);
@@ -236,7 +236,7 @@ int main(void) {
         SL_TEST(cached_logits_are_those_of_the_pass),
         SL_TEST(a_node_does_not_depend_on_company),
         SL_TEST(dropped_nodes_are_used_again),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("model.decode", tests, SL_LEN(tests));
 }

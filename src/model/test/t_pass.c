@@ -211,7 +211,7 @@ static void memory_is_known_before(void **state) {
     }
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     bench x = { 0 };
     set_up(t, &x, &settings[0]);
@@ -225,7 +225,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(float_agrees_with_double),      SL_TEST(gradients_add_up),
         SL_TEST(the_same_bits_on_every_thread), SL_TEST(masks_are_counted_by_key_and_pair),
-        SL_TEST(memory_is_known_before),        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(memory_is_known_before),        SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("model.pass", tests, SL_LEN(tests));
 }

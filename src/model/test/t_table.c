@@ -181,7 +181,7 @@ static void flops_follow_their_formulas(void **state) {
     sl_model_free(m);
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_model_options o = sl_model_defaults();
     o.width = 16;
@@ -195,7 +195,7 @@ int main(void) {
         SL_TEST(the_papers_sizes_come_out),      SL_TEST(the_count_follows_its_formula),
         SL_TEST(the_table_lays_out_one_block),   SL_TEST(initial_values_follow_their_law),
         SL_TEST(default_heads_follow_the_width), SL_TEST(wrong_options_are_named),
-        SL_TEST(flops_follow_their_formulas),    SL_TEST(lack_of_memory_is_told),
+        SL_TEST(flops_follow_their_formulas),    SL_TEST(lack_of_memory_is_reported),
     };
     return sl_test_main("model.table", tests, SL_LEN(tests));
 }

@@ -51,7 +51,7 @@ static void products_are_those_of_plain_loops(void **state) {
 
 /* Of a batch of rows, and one after the other: the same bits; with FMA or without, one sum in
  * order. */
-static void rows_do_not_know_each_other(void **state) {
+static void rows_are_independent(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 60); i++) {
         sl_arena_rewind(&t->arena, 0);
@@ -144,7 +144,7 @@ static void a_row_attends_to_keys_anywhere(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(products_are_those_of_plain_loops),
-        SL_TEST(rows_do_not_know_each_other),
+        SL_TEST(rows_are_independent),
         SL_TEST(softmax_is_that_of_plain_loops),
         SL_TEST(a_row_attends_to_keys_anywhere),
     };

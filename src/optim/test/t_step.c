@@ -492,7 +492,7 @@ static sl_status make_and_free(void) {
     return st;
 }
 
-static void lack_of_memory_is_told(void **state) {
+static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     SL_EACH_ALLOCATION(t, make_and_free());
     sl_optim_free(NULL);
@@ -528,7 +528,7 @@ int main(void) {
         SL_TEST(threads_do_not_change_a_bit),
         SL_TEST(kernels_do_not_differ_in_a_bit),
         SL_TEST(a_resumed_run_goes_on_alike),
-        SL_TEST(lack_of_memory_is_told),
+        SL_TEST(lack_of_memory_is_reported),
         SL_TEST(a_step_allocates_nothing),
     };
     return sl_test_main("optim.step", tests, SL_LEN(tests));

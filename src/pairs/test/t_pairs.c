@@ -475,7 +475,7 @@ static void leaving_columns_out_changes_names_alone(void **state) {
 }
 
 /* In the share that was asked for; only where there is a column to leave out. */
-static void columns_are_left_out_as_often_as_asked(void **state) {
+static void columns_are_left_out_with_the_given_probability(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 1, 3, NULL, 0);
     sl_pairs_options o;
@@ -646,7 +646,7 @@ static void after_64_attempts_comes_the_next_base(void **state) {
 }
 
 /* With a message that says which pair and why, and the arena as it was. */
-static void what_cannot_be_had_is_told(void **state) {
+static void what_cannot_be_had_is_reported(void **state) {
     sl_fixture *t = *state;
     static const char *const why[] = { "too few valid points", "too many tokens",
                                        "no spread in y" };
@@ -767,12 +767,12 @@ int main(void) {
         SL_TEST(a_pair_is_the_same_in_every_thread_and_order),
         SL_TEST(noise_changes_y_alone),
         SL_TEST(leaving_columns_out_changes_names_alone),
-        SL_TEST(columns_are_left_out_as_often_as_asked),
+        SL_TEST(columns_are_left_out_with_the_given_probability),
         SL_TEST(raw_columns_are_images_of_plain_ones),
         SL_TEST(raw_amounts_follow_their_laws),
         SL_TEST(limits_leave_good_pairs_alone),
         SL_TEST(after_64_attempts_comes_the_next_base),
-        SL_TEST(what_cannot_be_had_is_told),
+        SL_TEST(what_cannot_be_had_is_reported),
         SL_TEST(tokens_of_depth_two_go_round),
         SL_TEST(each_allocation_may_fail),
         SL_TEST(an_arena_too_small_is_left_as_it_was),

@@ -199,7 +199,7 @@ static const char *const bad[][2] = {
       "expr has c2, a constant without a value" },
 };
 
-static void each_refusal_tells_its_reason(void **state) {
+static void each_refusal_has_its_reason(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < SL_LEN(bad); i++) {
         sl_pair_given g;
@@ -227,7 +227,7 @@ static sl_status read_with_expr(sl_pair_given *g, sl_fixture *t, const char *exp
 }
 
 /* Position and reason are the parser's own; there is one column, so there is no x2. */
-static void a_bad_expression_tells_its_place(void **state) {
+static void a_bad_expression_is_reported_with_its_place(void **state) {
     sl_fixture *t = *state;
     static const char *const exprs[] = { "",     "x1 + x2",   "x1 +", "x1 + )",
                                          "sin(", "gamma(x1)", "a\n+b" };
@@ -367,11 +367,16 @@ static void lack_of_memory_is_reported(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(a_pair_is_what_the_line_says),     SL_TEST(id_and_expr_may_be_missing),
-        SL_TEST(other_fields_are_left_alone),      SL_TEST(a_whole_number_is_an_id),
-        SL_TEST(what_is_written_reads_back),       SL_TEST(each_refusal_tells_its_reason),
-        SL_TEST(a_bad_expression_tells_its_place), SL_TEST(limits_of_expressions_are_limits),
-        SL_TEST(half_a_line_is_refused),           SL_TEST(any_bytes_are_read_or_refused),
+        SL_TEST(a_pair_is_what_the_line_says),
+        SL_TEST(id_and_expr_may_be_missing),
+        SL_TEST(other_fields_are_left_alone),
+        SL_TEST(a_whole_number_is_an_id),
+        SL_TEST(what_is_written_reads_back),
+        SL_TEST(each_refusal_has_its_reason),
+        SL_TEST(a_bad_expression_is_reported_with_its_place),
+        SL_TEST(limits_of_expressions_are_limits),
+        SL_TEST(half_a_line_is_refused),
+        SL_TEST(any_bytes_are_read_or_refused),
         SL_TEST(lack_of_memory_is_reported),
     };
     sl_io_json_count_memory();

@@ -157,7 +157,7 @@ static void must_refuse(sl_fixture *t, const sl_pairs *p, sl_split split, int64_
     assert_true(sl_arena_mark(&t->arena) == mark);
 }
 
-static void what_is_no_index_is_told(void **state) {
+static void what_is_no_index_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 1, 2, NULL, 0), *kept = small_universe(t, 1, 2, NULL, 0.5);
     sl_pairs_options o = small();
@@ -197,7 +197,7 @@ static void training_never_ends(void **state) {
     sl_universe_free(u);
 }
 
-static void nothing_to_train_on_is_told(void **state) {
+static void nothing_to_train_on_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 1, 1, NULL, 1);
     const sl_pairs_options o = small();
@@ -208,7 +208,7 @@ static void nothing_to_train_on_is_told(void **state) {
     sl_universe_free(u);
 }
 
-static void a_handle_knows_what_it_was_made_of(void **state) {
+static void a_handle_returns_what_it_was_made_of(void **state) {
     sl_fixture *t = *state;
     sl_universe *u = small_universe(t, 1, 1, NULL, 0);
     const sl_pairs_options o = small();
@@ -226,10 +226,10 @@ int main(void) {
         SL_TEST(other_splits_have_distinct_bases),
         SL_TEST(no_draws_are_shared),
         SL_TEST(the_next_pass_is_fresh),
-        SL_TEST(what_is_no_index_is_told),
+        SL_TEST(what_is_no_index_is_reported),
         SL_TEST(training_never_ends),
-        SL_TEST(nothing_to_train_on_is_told),
-        SL_TEST(a_handle_knows_what_it_was_made_of),
+        SL_TEST(nothing_to_train_on_is_reported),
+        SL_TEST(a_handle_returns_what_it_was_made_of),
     };
     return sl_test_main("pairs.splits", tests, SL_LEN(tests));
 }

@@ -8,7 +8,7 @@
 #include "plot/plot_test.h"
 
 /* The judge that figures and pages are held against. */
-static void the_judge_of_xml_tells_good_from_bad(void **state) {
+static void the_parser_of_xml_accepts_good_and_rejects_bad(void **state) {
     sl_fixture *t = *state;
     static const char *const good[] = { "<a/>", "<a b=\"1\" c=\"&lt;\">x &#39; <d/></a>\n",
                                         "<!DOCTYPE html>\n<a>é</a>" };
@@ -175,7 +175,7 @@ static void coordinates_are_rounded_to_hundredths(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(the_judge_of_xml_tells_good_from_bad),
+        SL_TEST(the_parser_of_xml_accepts_good_and_rejects_bad),
         SL_TEST(escaped_text_is_this),
         SL_TEST(any_bytes_become_well_formed),
         SL_TEST(text_is_cut_to_its_room),

@@ -20,9 +20,8 @@ static void make(made *m, sl_fixture *t, double r2) {
     sl_text_error wrong;
     *m = (made){ .name = "mass" };
     for (int i = 0; i < 8; i++) m->y[i] = 2 * (m->x[i] = i) + 1;
-    m->table = (sl_table){
-        .data = { .inputs = 1, .rows = 8, .x = { m->x }, .y = m->y }, .read = 8
-    };
+    m->table =
+        (sl_table){ .data = { .inputs = 1, .rows = 8, .x = { m->x }, .y = m->y }, .read = 8 };
     m->candidate = (sl_candidate){ .state = SL_CANDIDATE_SCORED,
                                    .source = SL_SOURCE_BASELINE,
                                    .r2 = r2,
@@ -91,7 +90,7 @@ static void notes_name_what_the_data_lack(void **state) {
 }
 
 /* What failed stands in one place: the table says it, and the notes where there is no table. */
-static void no_formula_is_said(void **state) {
+static void no_formula_is_reported(void **state) {
     sl_fixture *t = *state;
     made m;
     sl_str s = { 0 };
@@ -120,7 +119,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(an_r2_close_to_1_is_shown_as_what_it_lacks),
         SL_TEST(notes_name_what_the_data_lack),
-        SL_TEST(no_formula_is_said),
+        SL_TEST(no_formula_is_reported),
         SL_TEST(a_duration_is_in_the_units_people_use),
     };
     return sl_test_main("report.discovery", tests, SL_LEN(tests));

@@ -151,7 +151,7 @@ static int lines_of(const char *text) {
     return n;
 }
 
-static void sentences_say_what_the_laws_say(void **state) {
+static void sentences_have_the_values_of_the_laws(void **state) {
     sl_fixture *t = *state;
     sl_str s = { 0 };
     char part[128];
@@ -176,7 +176,7 @@ static void sentences_say_what_the_laws_say(void **state) {
     sl_str_clear(&s);
 }
 
-static void what_is_not_known_is_not_said(void **state) {
+static void what_is_not_known_is_left_out(void **state) {
     sl_fixture *t = *state;
     sl_str s = { 0 };
     SL_MUST(t, report_study_make(&study, &t->arena, 0));
@@ -247,8 +247,8 @@ int main(void) {
         SL_TEST(every_run_has_a_mark),
         SL_TEST(stars_are_minima_of_curves),
         SL_TEST(a_folder_gets_them),
-        SL_TEST(sentences_say_what_the_laws_say),
-        SL_TEST(what_is_not_known_is_not_said),
+        SL_TEST(sentences_have_the_values_of_the_laws),
+        SL_TEST(what_is_not_known_is_left_out),
     };
     return sl_test_main("report.figures", tests, SL_LEN(tests));
 }

@@ -120,7 +120,7 @@ static void a_study_shows_everything(void **state) {
 }
 
 /* The first thing said, and nothing of a study that is complete. */
-static void a_part_of_a_study_says_so(void **state) {
+static void a_part_of_a_study_is_marked(void **state) {
     sl_fixture *t = *state;
     sl_str page = { 0 };
     SL_MUST(t, report_study_make(&study, &t->arena, 0));
@@ -379,7 +379,7 @@ static void lack_of_memory_is_reported(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(a_study_shows_everything),
-        SL_TEST(a_part_of_a_study_says_so),
+        SL_TEST(a_part_of_a_study_is_marked),
         SL_TEST(the_rate_is_of_what_was_executed),
         SL_TEST(nothing_is_fetched),
         SL_TEST(the_frontier_is_marked),

@@ -46,7 +46,7 @@ static void a_plot_shows_where_points_are(void **state) {
     sl_str_clear(&s);
 }
 
-static void an_axis_that_is_not_plain_is_told(void **state) {
+static void an_axis_that_is_not_plain_is_marked(void **state) {
     sl_fixture *t = *state;
     double x[50] = { 0 }, y[50] = { 0 };
     sl_str s = { 0 };
@@ -93,7 +93,7 @@ static void an_axis_that_is_not_plain_is_told(void **state) {
 
 /* ---------------------------------------------------------------- statistics ---------------- */
 
-static void what_is_not_so_is_said(void **state) {
+static void false_claims_are_reported(void **state) {
     (void)state;
     sl_str s = { 0 };
     sl_pairs_stats good = { .pairs = 10, .trained = 5, .n_checks = 2 };
@@ -129,8 +129,8 @@ static void what_is_not_so_is_said(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(a_plot_shows_where_points_are),
-        SL_TEST(an_axis_that_is_not_plain_is_told),
-        SL_TEST(what_is_not_so_is_said),
+        SL_TEST(an_axis_that_is_not_plain_is_marked),
+        SL_TEST(false_claims_are_reported),
     };
     return sl_test_main("report.pairs", tests, SL_LEN(tests));
 }

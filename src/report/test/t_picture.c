@@ -34,8 +34,7 @@ static void make(made *m, sl_fixture *t, int inputs, int64_t rows) {
         m->y[i] = 2 * m->column[0][i] + 1 + 0.1 * sl_rng_normal(&t->rng);
     m->problem = sl_data_view((const double *const *)m->column, inputs, m->y, rows);
     m->discovery = (sl_discovery){ .candidate = m->candidate, .rows_fit = rows, .seconds = 0.5 };
-    m->result =
-        (sl_report_discovery){ .data = &m->problem, .discovery = &m->discovery, .top = 10 };
+    m->result = (sl_report_discovery){ .data = &m->problem, .discovery = &m->discovery, .top = 10 };
 }
 
 static void add(made *m, const char *text, const double *value, const double *error, double r2) {
@@ -153,7 +152,7 @@ static void marks_are_where_formula_and_data_are(void **state) {
         }
 }
 
-static void the_figure_says_the_formula(void **state) {
+static void the_figure_shows_the_formula(void **state) {
     sl_fixture *t = *state;
     static const char *const names[] = { "a & b" };
     const sl_names named = { names, 1 };
@@ -174,7 +173,7 @@ static void the_figure_says_the_formula(void **state) {
     sl_str_clear(&text);
 }
 
-static void the_page_says_everything(void **state) {
+static void the_page_has_everything(void **state) {
     sl_fixture *t = *state;
     static const char *const names[] = { "mass", "speed" };
     const sl_names named = { names, 2 };
@@ -417,8 +416,8 @@ int main(void) {
         SL_TEST(formulas_are_real_in_every_row),
         SL_TEST(panels_are_as_many_as_they_should_be),
         SL_TEST(marks_are_where_formula_and_data_are),
-        SL_TEST(the_figure_says_the_formula),
-        SL_TEST(the_page_says_everything),
+        SL_TEST(the_figure_shows_the_formula),
+        SL_TEST(the_page_has_everything),
         SL_TEST(names_cannot_break_the_page),
         SL_TEST(wide_data_get_logarithmic_axes),
         SL_TEST(a_pole_is_no_line),

@@ -48,7 +48,7 @@ static void expressions_become_these_tokens(void **state) {
     }
 }
 
-static void what_has_no_tokens_is_told(void **state) {
+static void what_has_no_tokens_is_reported(void **state) {
     sl_fixture *t = *state;
     static const struct {
         const char *prefix;
@@ -438,7 +438,7 @@ static sl_status read_once(sl_arena *a, const sl_token *ids, int n) {
     return e ? SL_OK : sl_fail(SL_EINVAL, "%s at %d", sl_token_reason_name(reason), at);
 }
 
-static void missing_memory_is_told(void **state) {
+static void missing_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     // deep inverses of a long product: the longest expression that so few tokens make
     sl_token ids[SL_TOKEN_MAX];
@@ -483,14 +483,14 @@ static void reading_gives_scratch_back(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(expressions_become_these_tokens),
-        SL_TEST(what_has_no_tokens_is_told),
+        SL_TEST(what_has_no_tokens_is_reported),
         SL_TEST(nesting_is_written_as_deep_as_it_is_read),
         SL_TEST(each_reason_has_its_case),
         SL_TEST(long_sequences_are_refused),
         SL_TEST(tokens_are_the_printed_text_and_read_back),
         SL_TEST(the_latex_reader_agrees),
         SL_TEST(any_tokens_are_spelled_without_loss),
-        SL_TEST(missing_memory_is_told),
+        SL_TEST(missing_memory_is_reported),
         SL_TEST(reading_gives_scratch_back),
     };
     return sl_test_main("token.tokens", tests, SL_LEN(tests));

@@ -43,7 +43,7 @@ static void set_guard(sl_train_config *c, watchman *w) {
     c->guard_payload = w;
 }
 
-static void nothing_is_written_once_the_guard_says_no(void **state) {
+static void nothing_is_written_once_the_guard_fails(void **state) {
     sl_fixture *t = *state;
     tiny x;
     sl_train_result r;
@@ -211,7 +211,7 @@ static void the_guard_decides_and_not_the_lock(void **state) {
     tiny_end(&x);
 }
 
-static void a_run_says_whether_it_diverged(void **state) {
+static void a_run_reports_whether_it_diverged(void **state) {
     sl_fixture *t = *state;
     tiny x;
     sl_train_result r;
@@ -233,12 +233,12 @@ static void a_run_says_whether_it_diverged(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(nothing_is_written_once_the_guard_says_no),
+        SL_TEST(nothing_is_written_once_the_guard_fails),
         SL_TEST(one_question_allows_one_write),
         SL_TEST(no_line_is_added_to_a_log_that_is_lost),
         SL_TEST(a_stopped_run_that_has_lost_its_folder_does_not_save),
         SL_TEST(the_guard_decides_and_not_the_lock),
-        SL_TEST(a_run_says_whether_it_diverged),
+        SL_TEST(a_run_reports_whether_it_diverged),
     };
     return sl_test_main("train.guard", tests, SL_LEN(tests));
 }

@@ -60,7 +60,7 @@ static sl_status open_and_write(const char *path) {
     return st;
 }
 
-static void faults_of_a_log_are_told(void **state) {
+static void faults_of_a_log_are_reported(void **state) {
     sl_fixture *t = *state;
     const char *path = write_file(t, "{\"event\":\"step\",\"step\":1}\n");
     SL_EACH_ALLOCATION(t, open_and_write(path));
@@ -168,7 +168,7 @@ static void configurations_differ_by_name(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(a_log_is_cut_behind_its_step),
-        SL_TEST(faults_of_a_log_are_told),
+        SL_TEST(faults_of_a_log_are_reported),
         SL_TEST(sums_come_back_with_all_their_bits),
         SL_TEST(configurations_differ_by_name),
     };

@@ -123,7 +123,7 @@ static void batches_are_cut_by_the_rule(void **state) {
     }
 }
 
-static void contradictions_are_told(void **state) {
+static void contradictions_are_reported(void **state) {
     sl_fixture *t = *state;
     sl_train_config c = plain();
     sl_model *m;
@@ -187,7 +187,7 @@ static void ranks_share_the_memory(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(ratios_give_the_papers_flops), SL_TEST(tokens_are_those_of_the_pairs),
-        SL_TEST(batches_are_cut_by_the_rule),  SL_TEST(contradictions_are_told),
+        SL_TEST(batches_are_cut_by_the_rule),  SL_TEST(contradictions_are_reported),
         SL_TEST(ranks_share_the_memory),
     };
     return sl_test_main("train.plan", tests, SL_LEN(tests));

@@ -153,7 +153,7 @@ static void a_run_is_handed_on(void **state) {
 }
 
 /* What only rank 0 sees stops all of them, with the reason. */
-static void all_ranks_hear_of_a_failure(void **state) {
+static void all_ranks_return_a_failure(void **state) {
     sl_fixture *t = *state;
     tiny x;
     sl_train_result out;
@@ -219,7 +219,7 @@ int main(void) {
         SL_TEST(a_run_is_the_same_for_any_number),
         SL_TEST(a_request_at_any_moment_changes_nothing),
         SL_TEST(a_run_is_handed_on),
-        SL_TEST(all_ranks_hear_of_a_failure),
+        SL_TEST(all_ranks_return_a_failure),
         SL_TEST(one_rank_without_memory_stops_all),
         SL_TEST(each_rank_keeps_to_its_plan),
     };

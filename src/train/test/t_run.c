@@ -230,7 +230,7 @@ static void the_log_has_its_lines(void **state) {
 }
 
 /* No bound can be set in so short a run. */
-static void a_run_without_bounds_is_told_of(void **state) {
+static void a_run_without_bounds_is_reported(void **state) {
     sl_fixture *t = *state;
     tiny x;
     tiny_begin(t, &x, NULL);
@@ -561,7 +561,7 @@ int main(void) {
         SL_TEST(what_lies_behind_the_checkpoint_is_done_again),
         SL_TEST(a_damaged_checkpoint_costs_time_only),
         SL_TEST(the_log_has_its_lines),
-        SL_TEST(a_run_without_bounds_is_told_of),
+        SL_TEST(a_run_without_bounds_is_reported),
         SL_TEST(the_loss_falls),
         SL_TEST(what_is_not_finite_ends_the_run),
         SL_TEST(a_state_that_is_not_finite_is_not_saved),

@@ -74,7 +74,7 @@ static int stop_at_third(const sl_train_report *n, void *payload) {
     return n->step == 3;
 }
 
-static void timing_stops_when_told(void **state) {
+static void timing_stops_when_cancelled(void **state) {
     sl_fixture *t = *state;
     sl_train_config c = { .train = sl_train_defaults(),
                           .model = sl_model_defaults(),
@@ -115,7 +115,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(the_plan_is_kept_by_timing),
         SL_TEST(the_plan_is_kept_by_a_run),
-        SL_TEST(timing_stops_when_told),
+        SL_TEST(timing_stops_when_cancelled),
         SL_TEST(nonsense_is_refused),
     };
     return sl_test_main("train.time", tests, SL_LEN(tests));
