@@ -95,6 +95,31 @@ void sl_serve__clear(sl_serve__text *t) {
     *t = (sl_serve__text){ 0 };
 }
 
+/* ---------------------------------------------------------------- UTF-8 --------------------- */
+
+/* Bytes of the character at p, of which there are n left; 0: it is none. The table of well-formed
+ * sequences of the Unicode standard, 3.9: range of the second byte. */
+static size_t utf8_length(const char *text, size_t left) {
+    const unsigned char *p = (const unsigned char *)text;
+    const size_t n = p[0] < 0x80 ? 1 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    const unsigned low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
+    const unsigned high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
+    if (n > left) return 0;
+    if (n > 1 && (p[0] < 0xC2 || p[0] > 0xF4 || p[1] < low || p[1] > high)) return 0;
+    for (size_t i = 2; i < n; i++)
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    return n;
+}
+
+bool sl_serve__is_utf8(const char *text, size_t size) {
+    for (size_t i = 0; i < size;) {
+        const size_t n = utf8_length(text + i, size - i);
+        if (n == 0) return false;
+        i += n;
+    }
+    return true;
+}
+
 /* ---------------------------------------------------------------- JSON text ----------------- */
 
 /* A comma, unless this is the first of its list, and the name. */
@@ -106,15 +131,23 @@ static void begin(sl_serve__text *t, const char *name) {
     sl_serve__add(t, ":", 1);
 }
 
+/* Headers may be any bytes, and a text that was cut may end within a character: what is no UTF-8
+ * becomes U+FFFD. */
 void sl_serve__quote(sl_serve__text *t, const char *value, size_t n) {
     sl_serve__add(t, "\"", 1);
     size_t from = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n;) {
         const unsigned char c = (unsigned char)value[i];
-        if (c >= 0x20 && c != '"' && c != '\\') continue;
+        const size_t length = utf8_length(value + i, n - i);
+        if (length > 0 && c >= 0x20 && c != '"' && c != '\\') {
+            i += length;
+            continue;
+        }
         sl_serve__add(t, value + from, i - from);
-        from = i + 1;
-        if (c == '"' || c == '\\')
+        from = ++i;
+        if (length == 0)
+            sl_serve__puts(t, "\xEF\xBF\xBD");
+        else if (c == '"' || c == '\\')
             sl_serve__addf(t, "\\%c", c);
         else
             sl_serve__addf(t, "\\u%04x", c);
@@ -209,22 +242,4 @@ const char *sl_serve__json_member(const char *object, const char *name, size_t *
         at = end;
     }
     return NULL;
-}
-
-/* ---------------------------------------------------------------- UTF-8 --------------------- */
-
-/* The table of well-formed sequences of the Unicode standard, 3.9: range of the second byte. */
-bool sl_serve__is_utf8(const char *text, size_t size) {
-    const unsigned char *p = (const unsigned char *)text, *end = p + size;
-    while (p < end) {
-        const int n = p[0] < 0x80 ? 1 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
-        const unsigned low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
-        const unsigned high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
-        if (n > end - p) return false;
-        if (n > 1 && (p[0] < 0xC2 || p[0] > 0xF4 || p[1] < low || p[1] > high)) return false;
-        for (int i = 2; i < n; i++)
-            if ((p[i] & 0xC0) != 0x80) return false;
-        p += n;
-    }
-    return true;
 }
