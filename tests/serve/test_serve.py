@@ -616,3 +616,19 @@ def test_a_report_is_sandboxed(tmp_path, study):
         assert r.status == 200 and "report" in r.text
         policy = r.headers["Content-Security-Policy"]
         assert policy.startswith("sandbox") and "allow-same-origin" not in policy
+
+
+# ---------------------------------------------------------------- the document
+
+def test_the_commands_of_the_document_run(server):
+    lines = (ROOT / "docs/api.md").read_text().splitlines()
+    code = [line[4:] for line in lines if line.startswith("    ")]
+    assert code[0].startswith("symlaw serve --port 8017") and code[1] == "url=http://127.0.0.1:8017"
+    text = "\n".join([f"url=http://127.0.0.1:{server.port}"] + code[2:])
+    # each reply on its own, failing where one does
+    text = re.sub(r"^curl -s", "echo ==; curl --fail-with-body -s", text, flags=re.M)
+    r = subprocess.run(["bash", "-e", "-c", text], cwd=ROOT, capture_output=True, text=True, timeout=120 * SLOW)
+    assert r.returncode == 0, r.stdout[-500:] + r.stderr
+    replies = r.stdout.split("==\n")[1:]
+    assert len(replies) == len(re.findall(r"^curl", "\n".join(code), re.M)) and all(replies)
+    assert '"error":{"status"' not in r.stdout and "a^(3/2)" in replies[0]
