@@ -131,7 +131,7 @@ sl_status sl_laws__notes(sl_laws *l, sl_arena *a) {
     SL_TRY(about_shape(l, a));
     SL_TRY(about_extrapolation(l, a));
     if (l->options.draws == 0)
-        NOTE(OFF, "No intervals: no bootstrap draws were asked for.");
+        NOTE(OFF, "No intervals: the number of bootstrap draws is 0.");
     else if (isnan(l->seed_noise))
         NOTE(DATA, "No run was repeated with another seed: intervals come from differences between "
                    "configurations alone.");

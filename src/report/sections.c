@@ -149,8 +149,9 @@ static bool is_settings(const sl_report__view *v) {
 static sl_status add_settings(sl_str *s, sl_report__view *v) {
     if (sl_report__fig_sweep.is(v))
         paragraph(
-            s, "Which batch size and learning rate a model size wants is judged by validation loss "
-               "alone. An optimum at the edge of what was tried is only a bound, and is marked.");
+            s,
+            "The best batch size and learning rate of a model size are chosen by validation loss "
+            "alone. An optimum at the edge of what was tried is only a bound, and is marked.");
     SL_TRY(sl_report__add_figure(s, v, &sl_report__fig_sweep));
     return sl_report__add_figure(s, v, &sl_report__fig_optima);
 }

@@ -106,7 +106,7 @@ static sl_status result_parse(sl_study_result *out, sl_arena *a, const sl_json *
     double format;
     SL_TRY(get_number(&format, j, "format"));
     if (format != RESULT_FORMAT)
-        return sl_fail(SL_EFORMAT, "its format is %g, and this version knows %d", format,
+        return sl_fail(SL_EFORMAT, "its format is %g, and this version reads %d", format,
                        RESULT_FORMAT);
     const sl_json *diverged = sl_io_json_get(j, "diverged");
     if (!diverged || sl_io_json_kind_of(diverged) != SL_JSON_BOOL)

@@ -18,7 +18,7 @@ static const reserved table[] = {
     { "train", "flops", "sweep.ratio and scale.ratios give the lengths of runs" },
     { "train", "weights-seed", "sweep.seeds and scale.seeds list seeds" },
     { "train", "out", "every run has a folder of the study" },
-    { "train", "resume", "runs of a study go on by themselves" },
+    { "train", "resume", "runs of a study are always resumed" },
     { "eval", "model", "the study evaluates its own models" },
     { "eval", "source", "baselines lists sources that are no model" },
     { "eval", "search", "baselines lists the search" },

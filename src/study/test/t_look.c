@@ -256,7 +256,7 @@ static void damage_is_named_and_counts_as_missing(void **state) {
     sl_study s;
     write_text(folder(B16), "result.json", "{\"format\":2}");
     SL_MUST(t, sl_study_look(&s, &t->arena, &plan, dir()));
-    assert_non_null(strstr(s.notes, "its format is 2, and this version knows 1"));
+    assert_non_null(strstr(s.notes, "its format is 2, and this version reads 1"));
     assert_int_equal(run_of(&s, B16)->state, SL_STUDY_WAITING);
 }
 
