@@ -229,7 +229,7 @@ static sl_status write_json(char **json, const symlaw_discovery *f) {
     sl_str s = { 0 };
     sl_io_json_open(&s, NULL, '{');
     SL_GO(sl_report_candidates_json(&s, f->discovery, &f->names, f->units_known,
-                                    f->discovery->count));
+                                    f->discovery->count, NULL));
     sl_io_json_close(&s, '}');
     SL_GO(sl_str_status(&s));
     *json = s.text;

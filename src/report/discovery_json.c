@@ -110,8 +110,23 @@ static sl_status add_tokens(sl_str *s, const sl_candidate *c) {
     return st;
 }
 
+/* With constants rounded for people to read, as in the table. */
+static sl_status add_rounded(sl_str *s, const sl_candidate *c, const sl_names *names,
+                             const sl_rounding *r) {
+    sl_arena a = { 0 };
+    sl_candidate shown;
+    sl_status st;
+    SL_GO(sl_discover_candidate_round(&shown, &a, c, r));
+    SL_GO(add_text(s, "short", &shown, SL_FORMAT_INFIX, names));
+    st = add_text(s, "mathml", &shown, SL_FORMAT_MATHML, names);
+done:
+    sl_arena_clear(&a);
+    return st;
+}
+
+/* r NULL: without rounded texts. */
 static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
-                               const sl_names *names, const sl_units *units) {
+                               const sl_names *names, const sl_units *units, const sl_rounding *r) {
     sl_io_json_open(s, NULL, '{');
     sl_io_json_add_int(s, "place", place);
     sl_io_json_add_text(s, "status", sl_discover_candidate_state_name(c->state));
@@ -124,6 +139,7 @@ static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
         sl_io_json_add_text(s, "reason", sl_token_reason_name(c->reason));
     if (c->state == SL_CANDIDATE_DUPLICATE) sl_io_json_add_int(s, "same_as", c->same_as + 1);
     if (sl_report__can_print(c)) SL_TRY(add_texts(s, c, names));
+    if (r && sl_report__can_print(c)) SL_TRY(add_rounded(s, c, names, r));
     if (c->tokens) SL_TRY(add_tokens(s, c));
     SL_TRY(add_figures(s, c, units));
     SL_JSON_FIELDS(s, c, front, log_prob, times, seconds);
@@ -180,17 +196,18 @@ static void add_search(sl_str *s, const sl_discovery *d) {
 }
 
 sl_status sl_report_candidates_json(sl_str *s, const sl_discovery *d, const sl_names *names,
-                                    const sl_units *units, int64_t top) {
+                                    const sl_units *units, int64_t top, const sl_rounding *r) {
     const char *cut = sl_discover_cut_name(d->cut);
     sl_io_json_add_text(s, "cut", *cut ? cut : NULL);
     sl_io_json_add_bool(s, "within_noise", d->within_noise);
     sl_io_json_open(s, "candidates", '[');
     for (int64_t i = 0; i < SL_MIN(top, d->count); i++)
-        SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names, units));
+        SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names, units, NULL));
     sl_io_json_close(s, ']');
     sl_io_json_open(s, "front", '[');
     for (int64_t i = 0; i < d->ranked; i++)
-        if (d->candidate[i].front) SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names, units));
+        if (d->candidate[i].front)
+            SL_TRY(add_candidate(s, &d->candidate[i], i + 1, names, units, r));
     sl_io_json_close(s, ']');
     add_search(s, d);
     add_counts(s, d);
@@ -281,5 +298,11 @@ sl_status sl_report_discovery_json(sl_str *s, const sl_report_discovery *f) {
     }
     add_data(s, f);
     SL_TRY(add_best(s, f, &f->names));
-    return sl_report_candidates_json(s, f->discovery, &f->names, f->units, f->top);
+    sl_arena a = { 0 };
+    sl_rounding r;
+    sl_status st = sl_discover_rounding_make(&r, &a, f->data, f->discovery);
+    if (st == SL_OK)
+        st = sl_report_candidates_json(s, f->discovery, &f->names, f->units, f->top, &r);
+    sl_arena_clear(&a);
+    return st;
 }

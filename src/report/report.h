@@ -110,10 +110,10 @@ typedef struct sl_report_discovery {
 SL_NODISCARD sl_status sl_report_discovery_table(sl_str *s, const sl_report_discovery *r);
 SL_NODISCARD sl_status sl_report_discovery_json(sl_str *s, const sl_report_discovery *r);
 /* The part of it that is about formulas: candidates 0 .. top - 1, the front, counts. units NULL:
- * not known. */
+ * not known. r NULL: the front has no formulas with rounded constants. */
 SL_NODISCARD sl_status sl_report_candidates_json(sl_str *s, const sl_discovery *d,
                                                  const sl_names *names, const sl_units *units,
-                                                 int64_t top);
+                                                 int64_t top, const sl_rounding *r);
 /* An array of the front so far, as sl_discover_options.on_front has it. */
 SL_NODISCARD sl_status sl_report_front_json(sl_str *s, const sl_candidate *front, int n,
                                             const sl_names *names);

@@ -112,6 +112,17 @@ def test_the_front_goes_from_small_to_large_and_marks_the_best(discover, tmp_pat
     assert float(marked[0][3]) == min(float(c[3]) for c in cells)  # bits
 
 
+def test_formulas_of_the_front_are_rounded_as_in_the_table():
+    table = [line for line in run("discover", str(EXAMPLES / "wind.csv")).out.splitlines()]
+    at = next(i for i, line in enumerate(table) if line.startswith("  front:"))
+    shown = [re.split(r" {2,}", line.strip())[-1] for line in table[at + 1:table.index("", at)]]
+    front = json.loads(run("discover", str(EXAMPLES / "wind.csv"), "--json").out)["front"]
+    assert len(shown) == 6 and set(shown) <= {c["short"] for c in front}
+    for c in front:
+        numbers = ET.fromstring(c["mathml"]).iter("{http://www.w3.org/1998/Math/MathML}mn")
+        assert max(len(n.text) for n in numbers) <= 10, c["mathml"]  # 0.00019227, not 0.00019227039669914613
+
+
 def test_columns_are_printed_as_in_formulas(discover, tmp_path):
     def columns(header):
         r = discover(write(tmp_path, plane(), header=header))
