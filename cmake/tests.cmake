@@ -194,11 +194,14 @@ add_executable(report_page tests/browser/report_page.c)
 target_link_libraries(report_page PRIVATE symlaw_static)
 set_target_properties(report_page PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
 if(python AND TARGET symlaw)
-    add_test(NAME browser.report COMMAND ${python} -B -m pytest -q -rs -p no:cacheprovider
-             ${CMAKE_SOURCE_DIR}/tests/browser/test_report.py WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(browser.report PROPERTIES LABELS cli COST 10 TIMEOUT 600
-        SKIP_REGULAR_EXPRESSION "\n[0-9]+ skipped in "
-        ENVIRONMENT "SYMLAW=$<TARGET_FILE:symlaw>;REPORT_PAGE=$<TARGET_FILE:report_page>")
+    foreach(name report page)
+        add_test(NAME browser.${name} COMMAND ${python} -B -m pytest -q -rs -p no:cacheprovider
+                 ${CMAKE_SOURCE_DIR}/tests/browser/test_${name}.py
+                 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+        set_tests_properties(browser.${name} PROPERTIES LABELS cli COST 10 TIMEOUT 600
+            SKIP_REGULAR_EXPRESSION "\n[0-9]+ skipped in "
+            ENVIRONMENT "SYMLAW=$<TARGET_FILE:symlaw>;REPORT_PAGE=$<TARGET_FILE:report_page>")
+    endforeach()
 endif()
 
 # Hours rather than seconds: `make check-long` runs them, `make check` does not.

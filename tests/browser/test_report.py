@@ -11,18 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from conftest import look
+
 ROOT = Path(__file__).parents[2]
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-except ImportError:
-    webdriver = None
-
-pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER and webdriver),
-                                reason="no chromium, chromedriver or selenium: tools/setup check installs Debian's")
-
 FIGURES = ["solved", "r2", "loss", "leave-out", "sweep", "optima", "allocation", "isoflop",
            "curves", "others"]
 
@@ -35,26 +26,9 @@ def page(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    options = Options()
-    options.binary_location = CHROMIUM
-    for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                     f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(service=Service(DRIVER), options=options)
-    driver.set_page_load_timeout(60)
-    yield driver
-    driver.quit()
-
-
 def show(browser, path, width=1280, dark=False):
     """Opens the page in a window that wide."""
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-        "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 700})
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [
-        {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+    look(browser, width, dark)
     browser.get(path.as_uri())
 
 
