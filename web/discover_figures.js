@@ -159,8 +159,15 @@ function predicted({ rows, target }) {
         y: { label: `predicted ${target}` },
         same: true,
         layers: [
-            { kind: "line", tone: "dim", name: "equal", x: ends, y: ends },
-            { kind: "points", tone: "data", name: "rows", x: rows.y, y: rows.fitted },
+            { kind: "line", tone: "dim", name: "equal", legend: false, x: ends, y: ends },
+            {
+                kind: "points",
+                tone: "data",
+                name: "rows",
+                legend: false,
+                x: rows.y,
+                y: rows.fitted,
+            },
         ],
     }).element;
 }

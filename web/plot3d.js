@@ -143,7 +143,7 @@ function draw(canvas, { width, height }, view, cube, spec) {
             depth = b * cp - z * sp,
             up = z * cp + b * sp;
         const near = 1 / (1 + depth * 0.12);
-        return [width / 2 + a * unit * near, height / 2 - up * unit * near, depth];
+        return [width / 2 + a * unit * near, height * 0.47 - up * unit * near, depth];
     };
     const stroke = (a, b) => {
         const [p, q] = [project(a), project(b)];
