@@ -109,8 +109,9 @@ extern const sl_option_table sl_commands_repeat_table; // seed and threads alone
  * embeds the struct in its own, lists SL_COMMANDS_READING_PART(options, reading) among its parts,
  * and gets what a sl_table_options has as `csv` by sl_commands_reading_options. */
 typedef struct sl_commands_reading {
-    const char *separator;
-    int header; // place of its choice
+    const char *separator, *comment;
+    int header, decimal, encoding; // places of their choices
+    int64_t skip;
 } sl_commands_reading;
 extern const sl_option_table sl_commands_reading_table;
 #define SL_COMMANDS_READING_PART(type, field) \

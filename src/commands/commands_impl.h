@@ -156,6 +156,12 @@ int sl_commands__table_progress(int64_t rows, int64_t bytes, int64_t size, void 
 SL_NODISCARD sl_status sl_commands__table_keep(const char **path, int *kept, sl_commands_run *run);
 void sl_commands__table_release(int kept);
 
+/* The rows of the table that t was read from, with two columns more: the value of the formula and
+ * what it leaves of the target. Empty where they cannot be computed. *file is committed. */
+SL_NODISCARD sl_status sl_commands__discover_fitted(sl_file **file, sl_commands_run *run,
+                                                    const sl_table *t, const sl_candidate *best,
+                                                    const char *path, const sl_table_options *o);
+
 /* ---------------------------------------------------------------- pairs --------------------- */
 
 /* How pairs are written.    id      name */

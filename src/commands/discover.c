@@ -14,7 +14,7 @@ typedef struct options {
     bool all;
     const char *candidates;
     int format; // SL_COMMANDS__FORMAT_TABLE, or an sl_format and 1
-    const char *derivative, *plot, *out;
+    const char *derivative, *plot, *fitted, *out;
     sl_commands_reading reading;
     sl_commands_look look;
 } options;
@@ -57,16 +57,20 @@ static const sl_option own_rows[] = {
                 "format to paste has the derivative alone"),
     ROW(plot, "plot", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
         .help = "draw data, formula and residuals: FILE.svg, or FILE.html with the table"),
+    ROW(fitted, "fitted", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
+        .help = "write all rows and columns of the table with the formula's value and the residual "
+                "as CSV"),
     SL_COMMANDS_OUT(options),
     SL_COMMANDS_TIMEOUT(options, look.timeout),
 };
 static const sl_option_table own = { own_rows, SL_LEN(own_rows) };
 
 static const char help[] =
-    "Finds the formula behind a table of numbers. The first line is the answer: the\n"
-    "formula of least description length, which is the bits of the formula and of its\n"
-    "residuals. Then comes the front: the best formula of each size, with its error.\n"
-    "If no formula is as good as the noise allows, the answer says so.\n"
+    "Finds the formula behind a table of numbers. The first line is the answer, or\n"
+    "follows a note where there are more columns than are used: the formula of least\n"
+    "description length, which is the bits of the formula and of its residuals. Then\n"
+    "comes the front: the best formula of each size, with its error. If no formula is\n"
+    "as good as the noise allows, the answer says so.\n"
     "\n"
     "Examples:\n"
     "  symlaw discover data.csv                      the last column, by the others\n"
@@ -81,6 +85,7 @@ static const char help[] =
     "  symlaw discover data.csv --derivative m       and its derivative\n"
     "  symlaw discover data.csv --plot fit.html      with a figure\n"
     "  symlaw discover data.csv --candidates all.csv every formula that was tried\n"
+    "  symlaw discover data.csv --fitted rows.csv    the rows with values, residuals\n"
     "  zcat big.csv.gz | symlaw discover - --timeout 10 --effort high\n"
     "\n"
     "Formulas come from two sources (--search). The search enumerates them, with real\n"
@@ -101,8 +106,17 @@ static const char help[] =
     "not, with or without a header, any column names. Rows with an empty cell, NA,\n"
     "NaN or an infinity where a number is needed are dropped and counted. Text in a\n"
     "column of numbers is an error that names row and column. A unit in a name, as\n"
-    "in \"v (m/s)\", is the column's unit, and v is its name. Formulas whose units do\n"
-    "not agree are left out; a constant has the unit that makes them agree.\n"
+    "in \"v (m/s)\", or in a row below the names, is the column's unit. Formulas whose\n"
+    "units do not agree are left out; a constant has the unit that makes them agree.\n"
+    "Comment lines, titles above the names, thousands separators, percent signs,\n"
+    "decimal commas, Latin-1 and UTF-16 are read, and the table says what was done;\n"
+    "where a number may mean two things, the error names the option that helps.\n"
+    "Dates are inputs if --inputs names them, as days or seconds since the first; so\n"
+    "is text of two different values, as 0 and 1. \"symlaw info --table FILE\" shows\n"
+    "what a table holds.\n"
+    "\n"
+    "--fitted writes all rows and columns of the file, and two more: the value of the\n"
+    "formula and the residual, empty where a row lacks a number.\n"
     "\n"
     "Figures: error and R2 are of the rows that were fitted; --holdout keeps rows\n"
     "aside for a second, unbiased R2. Constants have standard errors and are printed\n"
@@ -116,8 +130,8 @@ static const char help[] =
     "threads. --timeout ends the work earlier, counted from the start and with\n"
     "reading; the best so far is printed and marked as cut, with the exit code of any\n"
     "other answer. Ctrl-C prints the best so far too, with exit code 130. The exit\n"
-    "code is 1 when no formula was found, and 3 when --plot, --candidates or --out\n"
-    "could not be written; the formula is printed in that case too.\n"
+    "code is 1 when no formula was found, and 3 when --plot, --candidates, --fitted\n"
+    "or --out could not be written; the formula is printed in that case too.\n"
     "\n"
     "Memory: the search uses at most --max-memory, 1 GB by default. Where it finds\n"
     "nothing it takes up to 0.35 GB with --effort low, 0.85 GB with normal, and more\n"
@@ -176,14 +190,6 @@ static sl_status table_options(sl_table_options *out, const options *o, int most
 
 /* ---------------------------------------------------------------- reading ------------------- */
 
-/* *late := the time was over before the end of the file; then there is no table. */
-static sl_status read_table(sl_table *out, bool *late, const sl_commands_run *run, int most) {
-    const options *of = run->options;
-    sl_table_options o;
-    SL_TRY(table_options(&o, of, most));
-    return sl_commands__table_read(out, late, run, of->file, &o, of->look.timeout);
-}
-
 /* Names that a terminal and a comment can take. */
 static sl_status take_names(sl_report_discovery *f, sl_arena *a, const sl_table *t) {
     const char **names = sl_arena_alloc(a, SL_DATA_MAX_INPUTS * sizeof *names);
@@ -200,10 +206,10 @@ static sl_status take_names(sl_report_discovery *f, sl_arena *a, const sl_table 
 
 /* ---------------------------------------------------------------- files beside the result --- */
 
-/* The picture and the list of candidates. Opened before the work, so that a name that cannot be
- * written is known at once; the formula is wanted all the same. */
+/* The picture, the list of candidates and the rows with their values. Opened before the work, so
+ * that a name that cannot be written is known at once; the formula is wanted all the same. */
 typedef struct beside {
-    sl_file *plot, *candidates;
+    sl_file *plot, *candidates, *fitted;
     bool html; // of the picture
 } beside;
 
@@ -239,8 +245,20 @@ static sl_status write_candidates(sl_file **file, const sl_report_discovery *f) 
     return st;
 }
 
-static void write_beside(sl_commands_run *run, beside *b, const sl_report_discovery *f) {
+/* The table, and how to read it once more. */
+typedef struct source_file {
+    sl_table_options options;
+    const char *path;
+    int kept; // a copy of it, see sl_commands__table_keep
+} source_file;
+
+static void write_beside(sl_commands_run *run, beside *b, const sl_report_discovery *f,
+                         const source_file *from) {
     if (!f->discovery) return;
+    if (b->fitted && f->discovery->ranked > 0)
+        sl_commands_fail_late(run, sl_commands__discover_fitted(&b->fitted, run, f->table,
+                                                                &f->discovery->candidate[0],
+                                                                from->path, &from->options));
     if (b->plot && f->discovery->ranked > 0) sl_commands_fail_late(run, draw(&b->plot, b->html, f));
     if (b->candidates) sl_commands_fail_late(run, write_candidates(&b->candidates, f));
 }
@@ -384,13 +402,16 @@ static sl_status find(sl_commands_run *run, source *m, int search, beside *files
     bool late = false;
     sl_table table = { 0 };
     sl_discovery *found = NULL;
+    source_file from = { .path = o->file, .kept = -1 };
     sl_report_discovery f = { .file = o->file,
                               .seed = (uint64_t)o->common.seed,
                               .all = o->all,
                               .top = o->top,
                               .values = o->values };
     const double start = sl_clock();
-    SL_GO(read_table(&table, &late, run, most_inputs(m->model, search)));
+    SL_GO(table_options(&from.options, o, most_inputs(m->model, search)));
+    if (files->fitted) SL_GO(sl_commands__table_keep(&from.path, &from.kept, run));
+    SL_GO(sl_commands__table_read(&table, &late, run, from.path, &from.options, o->look.timeout));
     f.read_seconds = sl_clock() - start;
     if (!late) {
         f.table = &table;
@@ -401,13 +422,14 @@ static sl_status find(sl_commands_run *run, source *m, int search, beside *files
     }
     if (found) f.top = f.all ? found->count : SL_MIN(f.top, found->ranked); // those that have R2
     *ok = f.discovery && f.discovery->ranked > 0;
-    write_beside(run, files, &f);
+    write_beside(run, files, &f, &from);
     poll_once(run);
     SL_GO(sl_report_discovery_json(result, &f));
     st = print(run, &f, how);
 done:
     sl_discover_free(found);
     sl_data_table_clear(&table);
+    sl_commands__table_release(from.kept);
     return st;
 }
 
@@ -440,11 +462,13 @@ static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     run->costly = true;
     SL_GO(open_file(&files.plot, run, o->plot, "picture"));
     SL_GO(open_file(&files.candidates, run, o->candidates, "list of candidates"));
+    SL_GO(open_file(&files.fitted, run, o->fitted, "table of values"));
     SL_GO(find_model(&m, run, look.search));
     st = find(run, &m, look.search, &files, how, result, ok);
 done:
     sl_file_discard(&files.plot);
     sl_file_discard(&files.candidates);
+    sl_file_discard(&files.fitted);
     sl_infer_close(m.model);
     return st;
 }

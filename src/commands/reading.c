@@ -10,6 +10,7 @@
 
 // places of choices
 enum { HEADER_AUTO, HEADER_YES, HEADER_NO };
+enum { DECIMAL_AUTO, DECIMAL_POINT, DECIMAL_COMMA };
 
 #define ROW(field, option, ...) SL_OPTION(sl_commands_reading, field, option, __VA_ARGS__)
 
@@ -18,6 +19,15 @@ static const sl_option own_rows[] = {
         .help = "between cells: auto, comma, semicolon, tab, bar, or a character"),
     ROW(header, "header", .value = HEADER_AUTO, .choices = "auto|yes|no", .shown = "HOW",
         .help = "whether the first row has names; auto: if one of its cells is no number"),
+    ROW(skip, "skip", .value = 0, .max = 1e9, .shown = "N",
+        .help = "lines before the table that are left out"),
+    ROW(comment, "comment", .text = "auto", .shown = "CHAR",
+        .help = "lines that begin with CHAR are left out; auto: #, or %, // or ; if the first "
+                "line is such a comment; none"),
+    ROW(decimal, "decimal", .value = DECIMAL_AUTO, .choices = "auto|point|comma", .shown = "MARK",
+        .help = "the decimal mark of numbers; the other one separates thousands"),
+    ROW(encoding, "encoding", .value = SL_ENCODING_AUTO, .choices = "auto|utf-8|latin-1|utf-16",
+        .shown = "NAME", .help = "encoding of the text; latin-1 is Windows-1252"),
 };
 const sl_option_table sl_commands_reading_table = { own_rows, SL_LEN(own_rows) };
 
@@ -48,8 +58,25 @@ static sl_status find_separator(char *out, const char *text) {
     return SL_OK;
 }
 
+/* NULL: detected. What a number or a quoted cell may begin with cannot begin a comment. */
+static sl_status find_comment(const char **out, const char *text) {
+    *out = strcmp(text, "auto") == 0 ? NULL : strcmp(text, "none") == 0 ? "" : text;
+    if (!*out || !**out) return SL_OK;
+    if (strlen(text) <= SL_CSV_COMMENT_MAX && !sl_isalpha(*text) && !sl_isdigit(*text) &&
+        !strchr("\"+-. \t", *text))
+        return SL_OK;
+    return sl_fail(SL_EINVAL,
+                   "--comment must be auto, none or one to three characters such as # or //, not "
+                   "\"%.40s\"",
+                   text);
+}
+
 sl_status sl_commands_reading_options(sl_csv_options *out, const sl_commands_reading *o) {
     *out = (sl_csv_options)SL_CSV_OPTIONS_INIT;
+    out->skip = o->skip;
+    out->decimal = o->decimal == DECIMAL_POINT ? '.' : o->decimal == DECIMAL_COMMA ? ',' : '\0';
+    out->encoding = (sl_text_encoding)o->encoding;
+    SL_TRY(find_comment(&out->comment, o->comment));
     out->header = o->header == HEADER_AUTO ? -1 : o->header == HEADER_YES;
     return find_separator(&out->separator, o->separator);
 }

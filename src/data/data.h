@@ -157,6 +157,15 @@ typedef struct sl_table_options {
 #define SL_TABLE_OPTIONS_INIT \
     { .csv = SL_CSV_OPTIONS_INIT, .max_inputs = 2, .max_rows = 100000 }
 
+/* Where the values of a column come from. */
+typedef struct sl_table_source {
+    int column;       // of the file, from 0
+    bool date, words; // cells are dates; are one of two words
+    double from, per; // a date is (seconds - from) / per
+    const char *word[2]; // that are 0 and 1
+    int date_order;      // of a date's parts: see table_date.c
+} sl_table_source;
+
 /* A file's rows, and what was left out of them. Names are those of the file without their units. */
 typedef struct sl_table {
     sl_dataset data;
@@ -172,6 +181,10 @@ typedef struct sl_table {
     int chosen_from;           // 0, or of how many columns the inputs were picked
     double explained;          // then: the share of y's variance that they explain
     int text_columns;          // ignored because their first cell is no number
+    int date_columns;          // ignored because their first cell is a date
+    const char **notes;        // sentences: what was done to read it
+    int n_notes;
+    sl_table_source target_from, input_from[SL_DATA_MAX_INPUTS]; // for sl_data_table_rows
 } sl_table;
 
 /* Progress callback, in bytes; anything but 0 stops with SL_ECANCEL. */
@@ -184,6 +197,9 @@ typedef int (*sl_table_progress)(int64_t rows, int64_t bytes, int64_t size, void
  * missing. A name may have a unit, as "v (m/s)" or "v [m/s]": then the column is called v, unless
  * another one is, and can be named either way.
  *
+ * Dates are no inputs unless named, or no other column is there; then they are days or seconds since
+ * the first. A named column of two words is 0 and 1, in the order of their letters.
+ *
  * SL_EFORMAT: text where a number is needed, a sigma that is not above 0 or a weight that is below
  * it, with row, line and column; SL_EINVAL: no such column (near names are offered), or too few
  * rows; SL_ELIMIT: more than 1,000 columns to choose from. A failure leaves *out as it was. */
@@ -191,6 +207,14 @@ SL_NODISCARD sl_status sl_data_table_read(sl_table *out, const char *path,
                                           const sl_table_options *o, sl_table_progress progress,
                                           void *payload);
 void sl_data_table_clear(sl_table *t);
+
+/* The rows of the file once more, all of them: its cells, the inputs x and the target y as t has
+ * them; NaN for what is missing, infinite or no number. A status ends it. */
+typedef sl_status (*sl_table_row_fn)(const sl_csv *csv, const sl_cell *cells, const double *x,
+                                     double y, void *payload);
+SL_NODISCARD sl_status sl_data_table_rows(const sl_table *t, const char *path,
+                                          const sl_table_options *o, sl_table_row_fn on_row,
+                                          void *payload);
 
 /* What a column holds. */
 typedef enum sl_column_kind {

@@ -22,47 +22,80 @@ enum {
     NUMBERS_MAX = 1 << 24, // held to pick from: 128 MiB
 };
 
-typedef enum kind { UNKNOWN, NUMBER, TEXT } kind;
+typedef enum kind { UNKNOWN, NUMBER, DATE, WORDS, TEXT } kind;
+
+enum { WORD_MAX = 64 };
+
+/* What is known of a column that is held. */
+typedef struct state {
+    kind kind;
+    unsigned signs;        // beside its numbers: all have them, or none
+    sl_table__order order; // of its dates
+    bool undecided;        // some may be in either order; they are held with the day first
+    int words;             // different ones that it has, of
+    char word[2][WORD_MAX];
+} state;
 
 typedef struct reader {
     sl_table__columns of; // that are held
-    char separator;
-    bool settled; // which columns are needed is known: a row that lacks one is dropped
-    kind *kinds;  // of each column that is held
-    double *cell; // of the row that is looked at
+    sl_number_style style;
+    bool settled;  // which columns are needed is known: a row that lacks one is dropped
+    state *states; // of each column that is held
+    double *cell;  // of the row that is looked at
     double *value;
     int64_t *number; // of each row that is held, in the file
     int64_t rows, cap, most;
     int64_t offered; // rows that could have been held
     int64_t missing, infinite, weightless;
-    int text_columns;
-    int text_column;                     // the first of them, with
+    int text_columns, date_columns;
+    int text_column;                     // the first of the former, with
     char text_seen[SL_TABLE__SHOWN + 4]; // the cell that made it one
+    int date_column;                     // the first of the latter
     sl_rng rng;
 } reader;
 
+static bool is_date(const sl_cell *cell) {
+    double seconds;
+    sl_table__order shows;
+    return sl_data__table_date(&seconds, &shows, cell->text, cell->n, SL_TABLE__ORDER_UNKNOWN);
+}
+
 /* ---------------------------------------------------------------- which columns ------------- */
 
-/* A column turned out to be text. */
-static void count_text(reader *r, int column, const sl_cell *cell) {
+/* A column is passed over, as it has text or dates. */
+static void pass_over(reader *r, int column, const sl_cell *cell) {
+    if (is_date(cell)) {
+        if (r->date_columns++ == 0) r->date_column = column;
+        return;
+    }
     if (r->text_columns++ > 0) return;
     char buffer[SL_TABLE__SHOWN + 4];
     r->text_column = column;
     strcpy(r->text_seen, sl_data__table_shorten(buffer, cell->text));
 }
 
-/* All columns that are not known to be text. */
+/* Is this one of the columns that may be inputs? */
+static bool is_open(const reader *r, int column) {
+    return column != r->of.target && !(r->of.first > 1 && column == r->of.column[1]);
+}
+
+/* All columns that are not known to be text; dates if there are no numbers. */
 static sl_status take_all(reader *r, const sl_cell *cells) {
+    bool numbers = false;
+    double v;
+    unsigned signs;
+    for (int i = 0; i < sl_io_csv_columns(r->of.csv) && !numbers; i++)
+        numbers =
+            is_open(r, i) && sl_io_cell_read(&v, &signs, &cells[i], r->style) == SL_CELL_NUMBER;
     r->settled = true;
     for (int i = 0; i < sl_io_csv_columns(r->of.csv); i++) {
-        double v;
-        if (i == r->of.target || (r->of.first > 1 && i == r->of.column[1])) continue;
-        const sl_cell_kind k = sl_io_cell_number(&v, &cells[i], r->separator);
-        if (k == SL_CELL_TEXT) {
-            count_text(r, i, &cells[i]);
+        if (!is_open(r, i)) continue;
+        const sl_cell_kind k = sl_io_cell_read(&v, &signs, &cells[i], r->style);
+        if (k == SL_CELL_TEXT && !(signs & SL_SIGN_UNCLEAR) && (numbers || !is_date(&cells[i]))) {
+            pass_over(r, i, &cells[i]);
             continue;
         }
-        if (k == SL_CELL_MISSING) r->settled = false;
+        if (k == SL_CELL_MISSING || k == SL_CELL_TEXT) r->settled = false;
         if (r->of.width - r->of.first >= SL_TABLE__COLUMNS_MAX)
             return sl_fail(SL_ELIMIT, "%s has more than %d columns of numbers; name the inputs",
                            r->of.shown, (int)SL_TABLE__COLUMNS_MAX);
@@ -77,17 +110,117 @@ static sl_status take_all(reader *r, const sl_cell *cells) {
 
 /* ---------------------------------------------------------------- which rows ---------------- */
 
-static sl_status fail_text(const reader *r, int column, const sl_cell *cell) {
+/* The cell of a row cannot be taken; `why` may end the sentence. */
+static sl_status fail_cell(const reader *r, int column, const sl_cell *cell, const char *why) {
     char name[SL_TABLE__SHOWN + 4], text[SL_TABLE__SHOWN + 4];
-    return sl_fail(SL_EFORMAT, "%s: row %lld (line %lld), column \"%s\": \"%s\" is no number%s",
-                   r->of.shown, (long long)sl_io_csv_row(r->of.csv),
-                   (long long)sl_io_csv_line(r->of.csv),
+    return sl_fail(SL_EFORMAT, "%s: row %lld (line %lld), column \"%s\": \"%s\" %s", r->of.shown,
+                   (long long)sl_io_csv_row(r->of.csv), (long long)sl_io_csv_line(r->of.csv),
                    sl_data__table_shorten(name, sl_io_csv_name(r->of.csv, column)),
-                   sl_data__table_shorten(text, cell->text),
-                   column == r->of.target && r->kinds[0] == UNKNOWN
-                       ? "; the target must be a column of numbers"
-                       : "");
+                   sl_data__table_shorten(text, cell->text), why);
 }
+
+static sl_status fail_text(const reader *r, int j, const sl_cell *cell, unsigned signs) {
+    const int column = r->of.column[j];
+    if (signs & SL_SIGN_UNCLEAR)
+        return fail_cell(r, column, cell,
+                         "has a mark that may be decimal or group digits; --decimal point or "
+                         "--decimal comma says which");
+    if (column == r->of.target && r->states[0].kind == UNKNOWN)
+        return fail_cell(r, column, cell, "is no number; the target must be a column of numbers");
+    return fail_cell(r, column, cell, "is no number");
+}
+
+/* A number with or without a percent or currency sign, where the others are not so. */
+static sl_status fail_signs(const reader *r, int j, const sl_cell *cell, unsigned signs) {
+    const unsigned differ = signs ^ r->states[j].signs;
+    const bool percent = differ & SL_SIGN_PERCENT;
+    char why[100];
+    sl_snprintf(why, sizeof why, "has %s %s sign, and other numbers of the column have %s",
+                signs & differ ? "a" : "no", percent ? "percent" : "currency",
+                signs & differ ? "none" : "one");
+    return fail_cell(r, r->of.column[j], cell, why);
+}
+
+/* ---------------------------------------------------------------- cells that are no number -- */
+
+/* Dates that may be in either order were held with the day first; now the month is known to be. */
+static void swap_dates(reader *r, int j) {
+    for (int64_t i = 0; i < r->rows; i++) {
+        double *v = &r->value[i * r->of.width + j];
+        if (!isnan(*v)) *v = sl_data__table_swap_date(*v);
+    }
+}
+
+/* r->cell[j] := the date in seconds. */
+static sl_status take_date(reader *r, int j, const sl_cell *cell) {
+    state *s = &r->states[j];
+    sl_table__order shows;
+    double *v = &r->cell[j];
+    if (!sl_data__table_date(v, &shows, cell->text, cell->n, s->order))
+        return fail_cell(r, r->of.column[j], cell, "is no date");
+    if (isnan(*v)) {
+        s->undecided = true;
+        return sl_data__table_date(v, &shows, cell->text, cell->n, SL_TABLE__ORDER_DAY)
+                   ? SL_OK
+                   : fail_cell(r, r->of.column[j], cell, "is no date");
+    }
+    if (shows == SL_TABLE__ORDER_UNKNOWN || shows == s->order) return SL_OK;
+    if (s->order != SL_TABLE__ORDER_UNKNOWN)
+        return fail_cell(r, r->of.column[j], cell,
+                         s->order == SL_TABLE__ORDER_DAY
+                             ? "has the month first, and others the day"
+                             : "has the day first, and others the month");
+    s->order = shows;
+    if (s->undecided && shows == SL_TABLE__ORDER_MONTH) swap_dates(r, j);
+    s->undecided = false;
+    return SL_OK;
+}
+
+/* r->cell[j] := which of the column's words it is. */
+static sl_status take_word(reader *r, int j, const sl_cell *cell) {
+    state *s = &r->states[j];
+    char why[2 * WORD_MAX + 100];
+    for (int i = 0; i < s->words; i++)
+        if (strcmp(s->word[i], cell->text) == 0) {
+            r->cell[j] = i;
+            return SL_OK;
+        }
+    if (s->words < 2 && cell->n < WORD_MAX) {
+        r->cell[j] = s->words;
+        strcpy(s->word[s->words++], cell->text);
+        return SL_OK;
+    }
+    sl_snprintf(why, sizeof why,
+                "is no number; a column of text can be an input if it has two different values%s",
+                s->words == 2 ? ", and this is the third" : "");
+    return fail_cell(r, r->of.column[j], cell, why);
+}
+
+/* A cell that is no number and not missing. *taken := r->cell[j] has its value. */
+static sl_status take_text(bool *taken, reader *r, int j, const sl_cell *cell, unsigned signs) {
+    state *s = &r->states[j];
+    *taken = true;
+    if (s->kind == DATE) return take_date(r, j, cell);
+    if (s->kind == WORDS) return take_word(r, j, cell);
+    if (s->kind == NUMBER || j < r->of.first || signs & SL_SIGN_UNCLEAR)
+        return fail_text(r, j, cell, signs);
+    // the first cell that is not missing
+    const bool numbers = r->settled && r->of.width - r->of.first > 1;
+    if (is_date(cell) && (r->of.named || !numbers)) {
+        s->kind = DATE;
+        return take_date(r, j, cell);
+    }
+    if (r->of.named) {
+        s->kind = WORDS;
+        return take_word(r, j, cell);
+    }
+    s->kind = TEXT;
+    pass_over(r, r->of.column[j], cell);
+    *taken = false;
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- rows ---------------------- */
 
 /* r->cell[1] := the row's sigma. */
 static sl_status take_error(bool *keep, reader *r, const sl_cell *cell) {
@@ -112,17 +245,21 @@ static sl_status take_error(bool *keep, reader *r, const sl_cell *cell) {
 static sl_status take_cells(bool *keep, reader *r, const sl_cell *cells) {
     bool missing = false, infinite = false;
     for (int j = 0; j < r->of.width; j++) {
-        if (r->kinds[j] == TEXT) continue;
+        state *s = &r->states[j];
+        if (s->kind == TEXT) continue;
         const sl_cell *cell = &cells[r->of.column[j]];
-        const sl_cell_kind k = sl_io_cell_number(&r->cell[j], cell, r->separator);
-        if (k == SL_CELL_TEXT) {
-            if (r->of.named || j < r->of.first || r->kinds[j] == NUMBER)
-                return fail_text(r, r->of.column[j], cell);
-            r->kinds[j] = TEXT; // its first cell that is not missing
-            count_text(r, r->of.column[j], cell);
-            continue;
+        unsigned signs;
+        const sl_cell_kind k = sl_io_cell_read(&r->cell[j], &signs, cell, r->style);
+        if (k == SL_CELL_TEXT || ((s->kind == DATE || s->kind == WORDS) && k != SL_CELL_MISSING)) {
+            bool taken;
+            SL_TRY(take_text(&taken, r, j, cell, signs));
+            if (!taken) continue;
+        } else if (k != SL_CELL_MISSING) {
+            signs &= SL_SIGN_PERCENT | SL_SIGN_CURRENCY;
+            if (s->kind == UNKNOWN) s->signs = signs;
+            s->kind = NUMBER;
+            if (k == SL_CELL_NUMBER && signs != s->signs) return fail_signs(r, j, cell, signs);
         }
-        if (k != SL_CELL_MISSING) r->kinds[j] = NUMBER;
         if (j >= r->of.first && !r->settled) continue;
         missing = missing || k == SL_CELL_MISSING;
         infinite = infinite || k == SL_CELL_INFINITE;
@@ -180,6 +317,8 @@ static sl_status next_row(const sl_cell **cells, reader *r, sl_table_progress pr
 static sl_status read_rows(reader *r, sl_table_progress progress, void *payload) {
     const sl_cell *cells;
     SL_TRY(next_row(&cells, r, progress, payload));
+    SL_TRY(sl_data__table_find_columns(&r->of, cells));
+    r->settled = r->of.named;
     if (cells && !r->of.named) SL_TRY(take_all(r, cells));
     while (cells) {
         bool keep;
@@ -213,7 +352,10 @@ static sl_status choose_inputs(int *place, sl_table *t, reader *r) {
     int *number = sl_malloc((size_t)r->of.width, sizeof *number), n = 0;
     if (!number) return sl_fail_memory((size_t)r->of.width, sizeof *number, "columns");
     for (int j = r->of.first; j < r->of.width; j++)
-        if (r->of.named || r->kinds[j] == NUMBER) number[n++] = j;
+        if (r->of.named || r->states[j].kind == NUMBER) number[n++] = j;
+    // dates only where there is nothing else
+    for (int j = r->of.first; j < r->of.width && n == 0; j++)
+        if (r->states[j].kind == DATE) number[n++] = j;
     const int inputs = t->data.inputs = SL_MIN(n, r->of.o->max_inputs);
     t->chosen_from = n > inputs ? n : 0;
     sl_status st = SL_OK;
@@ -313,14 +455,101 @@ static sl_status copy_names(sl_table *t, const reader *r, const int *place) {
     return SL_OK;
 }
 
-static sl_status copy_column(const double **out, sl_table *t, const reader *r, int place,
+/* How the held numbers of a column become its values. */
+static sl_status find_source(sl_table_source *out, sl_table *t, const reader *r, int place,
                              const held *list) {
+    const state *s = &r->states[place];
+    const int column = r->of.column[place];
+    *out = (sl_table_source){ .column = column, .per = 1, .date_order = (int)s->order };
+    char name[SL_TABLE__SHOWN + 4];
+    if (s->kind == WORDS && s->words < 2)
+        return sl_fail(
+            SL_EFORMAT,
+            "%s: column \"%s\" has text, \"%s\" in every row, and is no input; one of two "
+            "different values can be",
+            r->of.shown, sl_data__table_shorten(name, sl_io_csv_name(r->of.csv, column)),
+            s->word[0]);
+    if (s->kind == WORDS) {
+        const bool swap = s->words > 1 && strcmp(s->word[0], s->word[1]) > 0;
+        out->words = true;
+        for (int i = 0; i < s->words; i++) {
+            const char *word = s->word[swap ? 1 - i : i];
+            out->word[i] = sl_arena_text(&t->arena, word, strlen(word));
+            if (!out->word[i]) return sl_fail_memory(WORD_MAX, 1, "words of a column");
+        }
+        out->per = swap ? -1 : 1; // value -> 1 - value
+        out->from = swap ? 1 : 0;
+    }
+    if (s->kind != DATE) return SL_OK;
+    if (s->undecided)
+        return sl_fail(SL_EFORMAT,
+                       "%s: column \"%s\" has dates that may have the day or the month first, and "
+                       "none that tells which; write them as year-month-day",
+                       r->of.shown,
+                       sl_data__table_shorten(name, sl_io_csv_name(r->of.csv, column)));
+    double lo = INFINITY, hi = -INFINITY;
+    for (int64_t i = 0; i < t->data.rows; i++) {
+        const double v = r->value[list[i].slot * r->of.width + place];
+        lo = fmin(lo, v);
+        hi = fmax(hi, v);
+    }
+    out->date = true;
+    out->from = r->value[list[0].slot * r->of.width + place];
+    out->per = hi - lo < 2 * 86400.0 ? 1 : 86400;
+    return SL_OK;
+}
+
+static double value_from(double v, const sl_table_source *s) { return (v - s->from) / s->per; }
+
+static sl_status copy_column(const double **out, sl_table *t, const reader *r, int place,
+                             const held *list, const sl_table_source *s) {
     const int64_t n = t->data.rows;
     double *v = sl_arena_alloc(&t->arena, (size_t)n * sizeof *v);
     if (!v) return sl_fail_memory((size_t)n, sizeof *v, "a column");
     for (int64_t i = 0; i < n; i++) v[i] = r->value[list[i].slot * r->of.width + place];
+    for (int64_t i = 0; i < n && (s->date || s->words); i++) v[i] = value_from(v[i], s);
     *out = v;
     return SL_OK;
+}
+
+/* Notes of what was done to a column that is taken. */
+static void note_column(sl_table__notes *n, const reader *r, int place, const sl_table_source *s) {
+    char buffer[SL_TABLE__SHOWN + 4];
+    const int column = r->of.column[place];
+    const char *name = sl_data__table_shorten(buffer, sl_io_csv_name(r->of.csv, column));
+    const unsigned signs = r->states[place].signs;
+    if (signs & SL_SIGN_PERCENT)
+        sl_data__table_note(n, "column \"%s\": percent signs are left out, 12.5%% is read as 12.5",
+                            name);
+    if (signs & SL_SIGN_CURRENCY)
+        sl_data__table_note(n, "column \"%s\": currency signs are left out", name);
+    if (s->date)
+        sl_data__table_note(n, "column \"%s\" has dates: its values are %s since the first", name,
+                            s->per == 1 ? "seconds" : "days");
+    if (s->words)
+        sl_data__table_note(n, "column \"%s\": \"%s\" is 0, \"%s\" is 1", name, s->word[0],
+                            s->word[1] ? s->word[1] : "");
+    const char *unit = sl_io_csv_unit(r->of.csv, column);
+    sl_unit known;
+    if (*unit && strcmp(unit, "-") != 0 && !sl_data__unit_of_cell(&known, unit))
+        sl_data__table_note(n, "column \"%s\": \"%s\" is no known unit and not used", name, unit);
+}
+
+static sl_status note_all(sl_table *t, const reader *r, const int *place) {
+    sl_table__notes n = { .arena = &t->arena };
+    char name[SL_TABLE__SHOWN + 4];
+    sl_data__table_note_file(&n, r->of.csv);
+    note_column(&n, r, 0, &t->target_from);
+    for (int j = 0; j < t->data.inputs; j++) note_column(&n, r, place[j], &t->input_from[j]);
+    if (r->date_columns > 0)
+        sl_data__table_note(
+            &n,
+            "column \"%s\" has dates and is not used; --inputs can name it, as days or seconds "
+            "since the first",
+            sl_data__table_shorten(name, sl_io_csv_name(r->of.csv, r->date_column)));
+    t->notes = n.line;
+    t->n_notes = n.n;
+    return n.failed ? sl_fail(SL_ENOMEM, "no memory for notes on a table") : SL_OK;
 }
 
 static sl_status finish(sl_table *t, reader *r) {
@@ -335,17 +564,24 @@ static sl_status finish(sl_table *t, reader *r) {
     complete_rows(list, &d->rows, r, place, d->inputs);
     if (d->rows < 2) SL_GO(fail_rows(r, d->rows));
 
-    SL_GO(copy_column(&d->y, t, r, 0, list));
-    if (r->of.first > 1) SL_GO(copy_column(&d->sigma, t, r, 1, list));
+    SL_GO(find_source(&t->target_from, t, r, 0, list));
+    SL_GO(copy_column(&d->y, t, r, 0, list, &t->target_from));
+    static const sl_table_source plain = { .per = 1 };
+    if (r->of.first > 1) SL_GO(copy_column(&d->sigma, t, r, 1, list, &plain));
     d->sigma_absolute = r->of.o->sigma != NULL;
-    for (int j = 0; j < d->inputs; j++) SL_GO(copy_column(&d->x[j], t, r, place[j], list));
+    for (int j = 0; j < d->inputs; j++) {
+        SL_GO(find_source(&t->input_from[j], t, r, place[j], list));
+        SL_GO(copy_column(&d->x[j], t, r, place[j], list, &t->input_from[j]));
+    }
     SL_GO(copy_names(t, r, place));
+    SL_GO(note_all(t, r, place));
     t->columns = sl_io_csv_columns(r->of.csv);
     t->read = sl_io_csv_row(r->of.csv);
     t->missing = r->missing;
     t->infinite = r->infinite;
     t->weightless = r->weightless;
     t->text_columns = r->text_columns;
+    t->date_columns = r->date_columns;
     st = count_repeated(&t->repeated, d);
 done:
     sl_free(list);
@@ -353,16 +589,15 @@ done:
 }
 
 static sl_status begin(reader *r, const char *path) {
-    SL_TRY(sl_io_csv_open(&r->of.csv, path, &r->of.o->csv));
-    r->separator = sl_io_csv_separator(r->of.csv);
+    const sl_csv_options csv = sl_data__table_csv(&r->of.o->csv);
+    SL_TRY(sl_io_csv_open(&r->of.csv, path, &csv));
+    r->style = sl_io_csv_facts(r->of.csv)->style;
     const size_t columns = (size_t)sl_io_csv_columns(r->of.csv);
     r->of.column = sl_malloc(columns + 1, sizeof *r->of.column);
-    r->kinds = sl_calloc(columns, sizeof *r->kinds);
-    r->cell = sl_calloc(columns, sizeof *r->cell);
-    if (!r->of.column || !r->kinds || !r->cell)
+    r->states = sl_calloc(columns + 1, sizeof *r->states);
+    r->cell = sl_calloc(columns + 1, sizeof *r->cell);
+    if (!r->of.column || !r->states || !r->cell)
         return sl_fail_memory(columns, sizeof *r->cell, "columns");
-    SL_TRY(sl_data__table_find_columns(&r->of));
-    r->settled = r->of.named;
     return SL_OK;
 }
 
@@ -382,11 +617,53 @@ sl_status sl_data_table_read(sl_table *out, const char *path, const sl_table_opt
 done:
     sl_io_csv_close(r.of.csv);
     sl_free(r.of.column);
-    sl_free(r.kinds);
+    sl_free(r.states);
     sl_free(r.cell);
     sl_free(r.value);
     sl_free(r.number);
     sl_data_table_clear(&t);
+    return st;
+}
+
+/* ---------------------------------------------------------------- once more ----------------- */
+
+static double value_of(const sl_cell *cell, const sl_table_source *s, sl_number_style style) {
+    double v;
+    unsigned signs;
+    sl_table__order shows;
+    const sl_cell_kind k = sl_io_cell_read(&v, &signs, cell, style);
+    if (s->date && k != SL_CELL_MISSING)
+        return sl_data__table_date(&v, &shows, cell->text, cell->n, (sl_table__order)s->date_order)
+                   ? value_from(v, s)
+                   : NAN;
+    for (int i = 0; s->words && i < 2; i++)
+        if (s->word[i] && strcmp(cell->text, s->word[i]) == 0) return i;
+    return k == SL_CELL_NUMBER && !s->words ? v : NAN;
+}
+
+sl_status sl_data_table_rows(const sl_table *t, const char *path, const sl_table_options *o,
+                             sl_table_row_fn on_row, void *payload) {
+    sl_status st;
+    sl_csv *csv = NULL;
+    const sl_csv_options options = sl_data__table_csv(&o->csv);
+    SL_GO(sl_io_csv_open(&csv, path, &options));
+    const sl_number_style style = sl_io_csv_facts(csv)->style;
+    if (sl_io_csv_columns(csv) != t->columns)
+        SL_GO(sl_fail(SL_EIO, "%s has changed since it was read: it has %d columns and had %d",
+                      path, sl_io_csv_columns(csv), t->columns));
+    for (;;) {
+        const sl_cell *cells;
+        double x[SL_DATA_MAX_INPUTS];
+        st = sl_io_csv_next(&cells, csv);
+        if (st == SL_ECANCEL) continue; // a signal: the callback decides
+        if (st != SL_OK || !cells) break;
+        for (int j = 0; j < t->data.inputs; j++)
+            x[j] = value_of(&cells[t->input_from[j].column], &t->input_from[j], style);
+        const double y = value_of(&cells[t->target_from.column], &t->target_from, style);
+        SL_GO(on_row(csv, cells, x, y, payload));
+    }
+done:
+    sl_io_csv_close(csv);
     return st;
 }
 

@@ -105,13 +105,24 @@ static sl_status find_column(int *column, const columns *r, const char *word, co
 
 static const char *errors_of(const columns *r) { return r->o->sigma ? "errors" : "weights"; }
 
-/* The column y or target, else the last that has no errors. */
-static sl_status find_target(columns *r) {
+static bool is_text(const columns *r, const sl_cell *cell) {
+    double v;
+    unsigned signs;
+    return sl_io_cell_read(&v, &signs, cell, sl_io_csv_facts(r->csv)->style) == SL_CELL_TEXT &&
+           !(signs & SL_SIGN_UNCLEAR);
+}
+
+/* The column y or target, else the last that has no errors and no text. */
+static sl_status find_target(columns *r, const sl_cell *first) {
     static const char *const usual[] = { "y", "target" };
     if (r->o->target) return find_column(&r->target, r, r->o->target, "target");
-    r->target = sl_io_csv_columns(r->csv) - 1;
     const char *errors = r->o->sigma ? r->o->sigma : r->o->weights;
-    if (errors && r->target > 0 && sl_io_csv_find(r->csv, errors) == r->target) r->target--;
+    const int taken = errors ? sl_io_csv_find(r->csv, errors) : -1;
+    const int last = sl_io_csv_columns(r->csv) - 1;
+    r->target = last;
+    while (r->target > 0 && (r->target == taken || (first && is_text(r, &first[r->target]))))
+        r->target--;
+    if (first && is_text(r, &first[r->target])) r->target = last; // there is no number at all
     for (int k = 0; k < SL_LEN(usual); k++)
         for (int i = 0; i < sl_io_csv_columns(r->csv); i++) {
             sl_unit unit;
@@ -202,8 +213,8 @@ done:
     return st;
 }
 
-sl_status sl_data__table_find_columns(columns *r) {
-    SL_TRY(find_target(r));
+sl_status sl_data__table_find_columns(columns *r, const sl_cell *first) {
+    SL_TRY(find_target(r, first));
     r->column[0] = r->target;
     r->width = r->first = 1;
     SL_TRY(find_errors(r));
@@ -224,6 +235,8 @@ sl_status sl_data__table_copy_name(const char **out, bool *has_unit, sl_unit *un
         const size_t length = plain_length(&any, &other, another);
         if (i != column && length == plain && memcmp(another, name, plain) == 0) n = strlen(name);
     }
+    // a unit in the name, or in a row of units
+    if (!*has_unit) *has_unit = sl_data__unit_of_cell(unit, sl_io_csv_unit(csv, column));
     *out = sl_arena_text(a, name, n);
     return *out ? SL_OK : sl_fail_memory(n + 1, 1, "a column's name");
 }

@@ -25,6 +25,7 @@ typedef struct seen {
 typedef struct summing {
     sl_table_summary out;
     sl_csv *csv;
+    sl_number_style style;
     seen *seen; // of each column
     int64_t distinct_max;
     const char **odd; // note of the first cell that is no number, in a column of them; NULL: none
@@ -98,16 +99,24 @@ static sl_status keep_odd(summing *m, int i, const sl_cell *cell) {
 
 static sl_status take_cell(summing *m, int i, const sl_cell *cell) {
     sl_table_column *c = &m->out.column[i];
-    double v;
-    const sl_cell_kind k = sl_io_cell_number(&v, cell, m->out.separator);
+    double v, seconds;
+    unsigned signs;
+    sl_table__order shows;
+    const sl_cell_kind k = sl_io_cell_read(&v, &signs, cell, m->style);
     if (k == SL_CELL_MISSING) {
         c->missing++;
         return SL_OK;
     }
-    if (c->kind == SL_COLUMN_EMPTY) c->kind = k == SL_CELL_TEXT ? SL_COLUMN_TEXT : SL_COLUMN_NUMBER;
+    if (c->kind == SL_COLUMN_EMPTY && k == SL_CELL_TEXT && !(signs & SL_SIGN_UNCLEAR))
+        c->kind =
+            sl_data__table_date(&seconds, &shows, cell->text, cell->n, SL_TABLE__ORDER_UNKNOWN)
+                ? SL_COLUMN_DATE
+                : SL_COLUMN_TEXT;
+    else if (c->kind == SL_COLUMN_EMPTY)
+        c->kind = SL_COLUMN_NUMBER;
     if (c->n_first < SL_TABLE_FIRST) SL_TRY(copy(&c->first[c->n_first++], m, cell->text, cell->n));
     if (c->kind == SL_COLUMN_NUMBER && k == SL_CELL_TEXT) SL_TRY(keep_odd(m, i, cell));
-    if (k == SL_CELL_NUMBER) {
+    if (k == SL_CELL_NUMBER && c->kind == SL_COLUMN_NUMBER) {
         v += 0.0;                 // -0 equals 0
         c->min = fmin(c->min, v); // of NaN and v: v
         c->max = fmax(c->max, v);
@@ -153,14 +162,21 @@ static sl_status name_column(summing *m, int i) {
     const char *name = sl_io_csv_name(m->csv, i);
     SL_TRY(sl_data__table_copy_name(&c->name, &has_unit, &unit, &m->out.arena, m->csv, i));
     size_t plain = strlen(name);
-    if (!has_unit || !sl_data_unit_of_name(&unit, &plain, name)) return SL_OK;
+    if (!sl_data_unit_of_name(&unit, &plain, name)) {
+        const char *cell = sl_io_csv_unit(m->csv, i);
+        const bool bracketed = strlen(cell) > 2 && (*cell == '(' || *cell == '[');
+        return has_unit || *cell ? copy(&c->unit, m, cell + bracketed, strlen(cell) - 2 * bracketed)
+                                 : SL_OK;
+    }
     const char *open = name + plain + strspn(name + plain, " \t_");
     return copy(&c->unit, m, open + 1, strlen(open) - 2);
 }
 
 static sl_status begin(summing *m, const char *path, const sl_csv_options *o) {
     sl_table_summary *t = &m->out;
-    SL_TRY(sl_io_csv_open(&m->csv, path, o));
+    const sl_csv_options csv = sl_data__table_csv(o);
+    SL_TRY(sl_io_csv_open(&m->csv, path, &csv));
+    m->style = sl_io_csv_facts(m->csv)->style;
     t->columns = sl_io_csv_columns(m->csv);
     t->separator = sl_io_csv_separator(m->csv);
     t->header = sl_io_csv_has_header(m->csv);
@@ -194,6 +210,7 @@ static sl_status choose(summing *m, const char *path, const sl_table_options *o,
         sl_fail_restore(line);
         return st;
     }
+    for (int i = 0; i < t.n_notes; i++) SL_GO(note(m, t.notes[i]));
     SL_GO(copy(&m->out.target, m, t.data.target, strlen(t.data.target)));
     for (int i = 0; i < t.data.inputs; i++)
         SL_GO(copy(&m->out.inputs[i], m, t.data.names[i], strlen(t.data.names[i])));

@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "data/table_impl.h"
 #include "data/unit_impl.h"
 
 enum { NAME_SHOWN = 60 };
@@ -114,6 +115,25 @@ static bool try_unit(sl_unit *unit, const char *text, size_t n) {
     if (sl_data_unit_parse(unit, text, n) == SL_OK) return true;
     sl_fail_restore(line);
     return false;
+}
+
+bool sl_data__unit_of_cell(sl_unit *unit, const char *text) {
+    size_t n = strlen(text);
+    const bool bracketed =
+        n > 2 && ((text[0] == '(' && text[n - 1] == ')') || (text[0] == '[' && text[n - 1] == ']'));
+    if (bracketed) text++, n -= 2;
+    return n > 0 && try_unit(unit, text, n);
+}
+
+static bool is_unit(const char *text, size_t n) {
+    sl_unit unit;
+    return n > 0 && try_unit(&unit, text, n);
+}
+
+sl_csv_options sl_data__table_csv(const sl_csv_options *o) {
+    sl_csv_options own = *o;
+    own.is_unit = is_unit;
+    return own;
 }
 
 bool sl_data_unit_of_name(sl_unit *unit, size_t *length, const char *name) {

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/io.h"
+#include "io/io_impl.h"
 
 typedef unsigned __int128 wide;
 
@@ -95,8 +95,9 @@ typedef struct spelling {
     int64_t power;
 } spelling;
 
-/* Reads the text from `at` to `end` as a number; false if it is none. `comma`: may be the point. */
-static bool spell(spelling *s, const char *at, const char *end, bool comma) {
+/* Reads the text from `at` to `end` as a number; false if it is none. `decimal`, `other`: what may
+ * stand for the point. */
+static bool spell(spelling *s, const char *at, const char *end, char decimal, char other) {
     *s = (spelling){ 0 };
     if (at < end && (*at == '+' || *at == '-')) {
         s->negative = *at++ == '-';
@@ -113,7 +114,7 @@ static bool spell(spelling *s, const char *at, const char *end, bool comma) {
             n++;
             if (s->counted < DIGITS_FAST) s->w = 10 * s->w + d;
             if (s->counted > 0 || d > 0) s->counted += s->counted < DIGITS_KEPT;
-        } else if (!point && (*at == '.' || (comma && *at == ','))) {
+        } else if (!point && (*at == decimal || *at == other)) {
             point = at;
         } else {
             break;
@@ -166,6 +167,200 @@ static double value_of(const spelling *s) {
     return s->negative ? -v : v;
 }
 
+/* ---------------------------------------------------------------- marks --------------------- */
+
+/* Digits with marks between them, as people write numbers: 421,204  1.234,5  1 234.5  1'000.
+ *
+ *     groups     runs of three digits behind one to three, the same mark before each
+ *     decimal    one point or comma, the last mark of all
+ *
+ * One mark with three digits behind it may be either. */
+typedef struct marked {
+    char group;   // ',' '.' or ' ' for all else that groups digits; 0: none
+    char decimal; // '.' or ','; 0: none
+    bool unclear; // the only mark, which is `decimal` here, may as well group digits
+} marked;
+
+enum { MARKS_MAX = 16, LOOSE_MAX = 64 }; // marks of a number; bytes of one that has some
+
+/* Bytes of the mark at `at`, 0 if there is none; *as: what stands for it. */
+static size_t mark_at(char *as, const char *at, const char *end) {
+    static const struct {
+        const char *text;
+        char as;
+    } known[] = {
+        { ",", ',' },
+        { ".", '.' },
+        { " ", ' ' },
+        { "'", ' ' },
+        { "\xC2\xA0", ' ' },     // no-break space
+        { "\xE2\x80\x89", ' ' }, // thin space
+        { "\xE2\x80\xAF", ' ' }, // narrow no-break space
+        { "\xE2\x80\x99", ' ' }, // right single quotation mark
+    };
+    for (int i = 0; i < SL_LEN(known); i++) {
+        const size_t n = strlen(known[i].text);
+        if ((size_t)(end - at) < n || memcmp(at, known[i].text, n) != 0) continue;
+        *as = known[i].as;
+        return n;
+    }
+    return 0;
+}
+
+/* Digits, marks and an exponent from `at` to `end`, without a sign; `out` (LOOSE_MAX bytes) := the
+ * same without marks, but for '.' in the place of the last one. */
+static bool read_marks(marked *m, char *out, const char *at, const char *end) {
+    char mark[MARKS_MAX], *w = out, *last = NULL;
+    int run[MARKS_MAX + 1] = { 0 }, n = 0;
+    const bool zero = at < end && *at == '0';
+    *m = (marked){ 0 };
+    if (end - at >= LOOSE_MAX) return false;
+    while (at < end && *at != 'e' && *at != 'E' && *at != 'd' && *at != 'D') {
+        if (*at >= '0' && *at <= '9') {
+            run[n]++;
+            *w++ = *at++;
+            continue;
+        }
+        const size_t used = n < MARKS_MAX ? mark_at(&mark[n], at, end) : 0;
+        if (used == 0) return false;
+        n++;
+        last = w;
+        at += used;
+    }
+    const bool power = at < end;
+    bool groups = n > 0 && run[0] >= 1 && run[0] <= 3 && !zero;
+    for (int i = 1; i < n; i++) groups = groups && run[i] == 3 && mark[i] == mark[0];
+    const bool ended = n > 0 && mark[n - 1] == mark[0] && run[n] == 3 && groups && !power;
+    // of several marks the last may be another one, before decimals
+    bool headed = n > 1 && run[0] >= 1 && run[0] <= 3 && !zero && mark[n - 1] != mark[0];
+    for (int i = 1; i < n; i++)
+        headed = headed && run[i] == 3 && (i == n - 1 || mark[i] == mark[0]);
+    if (n == 1 && mark[0] != ' ') {
+        m->decimal = mark[0];
+        m->unclear = ended;
+    } else if (ended) {
+        m->group = mark[0];
+    } else if (headed && mark[n - 1] != ' ') {
+        m->group = mark[0];
+        m->decimal = mark[n - 1];
+    } else if (n > 0) {
+        return false;
+    }
+    // the point, then the exponent
+    if (m->decimal) {
+        memmove(last + 1, last, (size_t)(w - last));
+        *last = '.';
+        w++;
+    }
+    while (at < end) *w++ = *at++;
+    *w = '\0';
+    return w > out;
+}
+
+/* Without what may stand around a number: a sign, a currency, a percent sign, blanks. */
+typedef struct bare {
+    const char *at, *end;
+    bool negative;
+    unsigned signs;
+} bare;
+
+static size_t blank_at(const char *at, const char *end) {
+    char as;
+    const size_t n = mark_at(&as, at, end);
+    return n > 0 && as == ' ' && *at != '\'' ? n : 0;
+}
+
+static size_t currency_at(const char *at, const char *end) {
+    static const char *const known[] = { "$", "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5" };
+    for (int i = 0; i < SL_LEN(known); i++) {
+        const size_t n = strlen(known[i]);
+        if ((size_t)(end - at) >= n && memcmp(at, known[i], n) == 0) return n;
+    }
+    return 0;
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool find_bare(bare *b, const char *at, const char *end) {
+    bool sign = false;
+    *b = (bare){ .at = at, .end = end };
+    for (size_t n; b->at < end && !is_digit(*b->at) && *b->at != '.' && *b->at != ','; b->at += n) {
+        n = 1;
+        if (!sign && (*b->at == '-' || *b->at == '+')) {
+            b->negative = *b->at == '-';
+            sign = true;
+        } else if (!sign && end - b->at > 3 && memcmp(b->at, "\xE2\x88\x92", 3) == 0) {
+            b->negative = sign = true;
+            n = 3;
+        } else if (!(b->signs & SL_SIGN_CURRENCY) && currency_at(b->at, end) > 0) {
+            n = currency_at(b->at, end);
+            b->signs |= SL_SIGN_CURRENCY;
+        } else {
+            n = b->signs & SL_SIGN_CURRENCY ? blank_at(b->at, end) : 0;
+            if (n == 0) return false;
+        }
+    }
+    // the last digit or point ends the number; behind it one sign and blanks
+    const char *stop = end;
+    while (stop > b->at && !is_digit(stop[-1]) && stop[-1] != '.' && stop[-1] != ',') stop--;
+    b->end = stop;
+    for (size_t n; stop < end; stop += n) {
+        n = blank_at(stop, end);
+        if (n > 0) continue;
+        if (b->signs & (SL_SIGN_CURRENCY | SL_SIGN_PERCENT)) return false;
+        n = *stop == '%' ? 1 : currency_at(stop, end);
+        b->signs |= *stop == '%' ? SL_SIGN_PERCENT : SL_SIGN_CURRENCY;
+        if (n == 0) return false;
+    }
+    return b->end > b->at;
+}
+
+unsigned sl_io__cell_marks(const sl_cell *cell) {
+    bare b;
+    marked m;
+    char digits[LOOSE_MAX];
+    if (!find_bare(&b, cell->text, cell->text + cell->n) || !read_marks(&m, digits, b.at, b.end))
+        return 0;
+    unsigned seen = 0;
+    if (m.group == ',') seen |= SL_CELL__COMMA_GROUP;
+    if (m.group == '.') seen |= SL_CELL__POINT_GROUP;
+    if (m.decimal == ',') seen |= m.unclear ? SL_CELL__COMMA_UNCLEAR : SL_CELL__COMMA_DECIMAL;
+    if (m.decimal == '.') seen |= m.unclear ? SL_CELL__POINT_UNCLEAR : SL_CELL__POINT_DECIMAL;
+    return seen;
+}
+
+static bool may(sl_mark_use style, sl_mark_use use) {
+    return style == use || style == SL_MARK_EITHER;
+}
+
+/* A number with signs around it or marks in it that are no plain decimal point. */
+static bool read_loose(double *out, unsigned *signs, const sl_cell *cell, sl_number_style style) {
+    bare b;
+    marked m;
+    spelling s;
+    char digits[LOOSE_MAX];
+    if (!find_bare(&b, cell->text, cell->text + cell->n) || !read_marks(&m, digits, b.at, b.end))
+        return false;
+    const sl_mark_use group = m.group == ',' ? style.comma : style.point;
+    const sl_mark_use decimal = m.decimal == ',' ? style.comma : style.point;
+    if (m.unclear && decimal == SL_MARK_EITHER) {
+        *signs = SL_SIGN_UNCLEAR;
+        return false;
+    }
+    const bool regroup = m.unclear && decimal == SL_MARK_GROUP;
+    if (m.group && m.group != ' ' && !may(group, SL_MARK_GROUP)) return false;
+    if (m.decimal && !regroup && !may(decimal, SL_MARK_DECIMAL)) return false;
+    if (regroup) { // the mark before the last three digits goes
+        char *point = strchr(digits, '.');
+        memmove(point, point + 1, strlen(point));
+    }
+    if (!spell(&s, digits, digits + strlen(digits), '.', '.')) return false;
+    s.negative = b.negative;
+    *out = value_of(&s);
+    *signs = b.signs | (m.group || regroup ? SL_SIGN_GROUPS : 0u);
+    return true;
+}
+
 /* ---------------------------------------------------------------- words --------------------- */
 
 static bool is_word(const char *text, size_t n, const char *word) {
@@ -173,8 +368,10 @@ static bool is_word(const char *text, size_t n, const char *word) {
 }
 
 static bool is_missing(const char *text, size_t n) {
-    static const char *const words[] = { "NA",   "N/A",  "NaN",  "+NaN", "-NaN",
-                                         "null", "none", "#N/A", "?",    "-" };
+    static const char *const words[] = {
+        "NA", "N/A", "NaN", "+NaN", "-NaN",    "null",    "none",  "#N/A",  "?",      "-",
+        "--", "---", ".",   "n.a.", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "#NAME?", "#NULL!",
+    };
     for (int i = 0; i < SL_LEN(words); i++)
         if (is_word(text, n, words[i])) return true;
     return n == 0;
@@ -185,15 +382,32 @@ static bool is_infinite(const char *text, size_t n) {
     return is_word(text, n, "inf") || is_word(text, n, "infinity");
 }
 
-sl_cell_kind sl_io_cell_number(double *out, const sl_cell *cell, char separator) {
-    spelling s;
-    if (spell(&s, cell->text, cell->text + cell->n, separator != ',')) {
-        *out = value_of(&s);
-        return isfinite(*out) ? SL_CELL_NUMBER : SL_CELL_INFINITE;
-    }
+static sl_cell_kind kind_of_word(double *out, const sl_cell *cell) {
     *out = NAN;
     if (is_missing(cell->text, cell->n)) return SL_CELL_MISSING;
     if (!is_infinite(cell->text, cell->n)) return SL_CELL_TEXT;
     *out = cell->text[0] == '-' ? -INFINITY : INFINITY;
     return SL_CELL_INFINITE;
+}
+
+sl_cell_kind sl_io_cell_number(double *out, const sl_cell *cell, char separator) {
+    spelling s;
+    if (!spell(&s, cell->text, cell->text + cell->n, '.', separator == ',' ? '.' : ','))
+        return kind_of_word(out, cell);
+    *out = value_of(&s);
+    return isfinite(*out) ? SL_CELL_NUMBER : SL_CELL_INFINITE;
+}
+
+sl_cell_kind sl_io_cell_read(double *out, unsigned *signs, const sl_cell *cell,
+                             sl_number_style style) {
+    spelling s;
+    // the marks that are decimal without doubt
+    const bool point = style.point == SL_MARK_DECIMAL, comma = style.comma == SL_MARK_DECIMAL;
+    *signs = 0;
+    if ((point || comma) &&
+        spell(&s, cell->text, cell->text + cell->n, point ? '.' : ',', comma ? ',' : '.'))
+        *out = value_of(&s);
+    else if (!read_loose(out, signs, cell, style))
+        return kind_of_word(out, cell);
+    return isfinite(*out) ? SL_CELL_NUMBER : SL_CELL_INFINITE;
 }

@@ -19,8 +19,9 @@
 enum { FIRST_BYTES = 1 << 16, ROW_BYTES = 1 << 20 };
 
 struct sl_csv {
-    sl_io__bytes *bytes;
+    sl_io__text *text;
     sl_csv__dialect dialect;
+    sl_csv_facts facts;
     bool header;
     bool held; // the first row is data and was not returned yet
     bool last; // the file has no more
@@ -31,11 +32,11 @@ struct sl_csv {
     sl_cell *cells;
     int n_cells, cap_cells;
     int columns;
-    char **names;
+    char **names, **units; // units: NULL, or the row below the names
     int64_t row, line, line_next;
 };
 
-static const char *shown(const sl_csv *c) { return sl_io__bytes_shown(c->bytes); }
+static const char *shown(const sl_csv *c) { return sl_io__bytes_shown(sl_io__text_bytes(c->text)); }
 
 /* ---------------------------------------------------------------- bytes --------------------- */
 
@@ -44,7 +45,7 @@ static const char *shown(const sl_csv *c) { return sl_io__bytes_shown(c->bytes);
 static sl_status fill(sl_csv *c) {
     while (!c->last && c->end < c->cap) {
         size_t got;
-        SL_TRY(sl_io__bytes_read(&got, c->bytes, c->buffer + c->end, c->cap - c->end));
+        SL_TRY(sl_io__text_read(&got, c->text, c->buffer + c->end, c->cap - c->end));
         c->end += got;
         c->last = got == 0;
     }
@@ -196,7 +197,9 @@ static sl_status next_row(sl_csv *c) {
         c->line = c->line_next;
         c->line_next += c->quotes ? count_lines(at, end, c->dialect.line_end) : 1;
         sl_status st = SL_OK;
-        const bool blank = is_blank_line(at, end);
+        const bool comment = sl_io__csv_is_comment(at, end, &c->dialect);
+        const bool blank = comment || is_blank_line(at, end);
+        c->facts.comments += comment;
         if (memchr(at, '\0', (size_t)(end - at)))
             st = sl_fail(SL_EFORMAT, "%s: line %lld has a byte 0: this is no text", shown(c),
                          (long long)c->line);
@@ -209,68 +212,101 @@ static sl_status next_row(sl_csv *c) {
 
 /* ---------------------------------------------------------------- head ---------------------- */
 
-/* Refuses common files that are no text tables, with what they are. */
-static sl_status check_text(const sl_csv *c) {
-    static const struct {
-        const char *begin;
-        size_t n;
-        const char *what;
-    } known[] = {
-        { "\xFF\xFE", 2, "text in UTF-16; save it as UTF-8" },
-        { "\xFE\xFF", 2, "text in UTF-16; save it as UTF-8" },
-        { "PK\3\4", 4, "a workbook or a zip archive; save the table as CSV" },
-        { "BZh", 3, "packed by bzip2; unpack it first" },
-        { "\xFD"
-          "7zXZ",
-          5, "packed by xz; unpack it first" },
-        { "\x28\xB5\x2F\xFD", 4, "packed by zstd; unpack it first" },
-    };
-    for (int i = 0; i < SL_LEN(known); i++)
-        if (c->end >= known[i].n && memcmp(c->buffer, known[i].begin, known[i].n) == 0)
-            return sl_fail(SL_EFORMAT, "%s is no table of text: it is %s", shown(c), known[i].what);
-    if (memchr(c->buffer, '\0', c->end))
-        return sl_fail(SL_EFORMAT, "%s is no table of text: it has bytes that are 0", shown(c));
+/* Lines that the caller wants left out; then the buffer is full again. */
+static sl_status skip_lines(sl_csv *c, int64_t n, char line_end) {
+    for (int64_t i = 0; i < n; i++) {
+        for (;;) {
+            const char *at = c->buffer + c->start;
+            const char *stop = memchr(at, line_end, c->end - c->start);
+            c->start = stop ? (size_t)(stop + 1 - c->buffer) : c->end;
+            if (stop) break;
+            if (c->last)
+                return sl_fail(SL_EFORMAT,
+                               "%s has fewer lines than the %lld that are to be skipped", shown(c),
+                               (long long)n);
+            c->start = c->end = 0;
+            SL_TRY(fill(c));
+        }
+        c->line_next++;
+    }
+    if (n == 0) return SL_OK;
+    memmove(c->buffer, c->buffer + c->start, c->end - c->start);
+    c->end -= c->start;
+    c->start = 0;
+    return fill(c);
+}
+
+static sl_status copy_text(char **out, const char *text, size_t n) {
+    *out = sl_malloc(n + 1, 1);
+    if (!*out) return sl_fail_memory(n + 1, 1, "a column's name");
+    memcpy(*out, text, n);
+    (*out)[n] = '\0';
     return SL_OK;
 }
 
-static bool first_row_has_names(const sl_csv *c) {
-    double number;
-    for (int i = 0; i < c->columns; i++)
-        if (sl_io_cell_number(&number, &c->cells[i], c->dialect.separator) == SL_CELL_TEXT)
-            return true;
-    return false;
+/* Columns without a name are named by their number. */
+static sl_status name_column(sl_csv *c, int i, const char *name, size_t n) {
+    char made[32];
+    if (n == 0) {
+        sl_snprintf(made, sizeof made, c->header ? "column %d" : "x%d", i + 1);
+        name = made;
+        n = strlen(made);
+    }
+    return copy_text(&c->names[i], name, n);
 }
 
-/* Columns without a name are named by their number. */
-static sl_status name_columns(sl_csv *c) {
+/* From the row that was cut, or from a comment line; with row_names its cells are those of the
+ * columns behind the first. */
+static sl_status name_columns(sl_csv *c, const sl_csv__head *h) {
+    c->columns = c->n_cells + h->facts.row_names;
     c->names = sl_calloc((size_t)c->columns, sizeof *c->names);
     if (!c->names) return sl_fail_memory((size_t)c->columns, sizeof *c->names, "names of columns");
-    for (int i = 0; i < c->columns; i++) {
-        char made[32];
-        const char *name = c->header ? c->cells[i].text : "";
-        if (!*name) {
-            sl_snprintf(made, sizeof made, c->header ? "column %d" : "x%d", i + 1);
-            name = made;
+    if (h->facts.row_names) SL_TRY(name_column(c, 0, "row", 3));
+    const char *at = c->buffer + h->names, *end = c->buffer + h->names_end;
+    for (int i = h->facts.row_names, k = 0; i < c->columns; i++, k++) {
+        if (at < end) {
+            const sl_csv__field f = sl_io__csv_scan(at, end, &c->dialect);
+            SL_TRY(name_column(c, i, f.text, f.n));
+            at = f.next;
+        } else {
+            SL_TRY(name_column(c, i, c->cells[k].text, c->header ? c->cells[k].n : 0));
         }
-        c->names[i] = sl_malloc(strlen(name) + 1, 1);
-        if (!c->names[i]) return sl_fail_memory(strlen(name) + 1, 1, "a column's name");
-        strcpy(c->names[i], name);
     }
     return SL_OK;
 }
 
+/* What is below the names and above the data: rows that are left out, and units. */
+static sl_status read_below(sl_csv *c, const sl_csv__head *h) {
+    for (int i = 0; i < h->facts.between; i++) SL_TRY(next_row(c));
+    if (!h->facts.units) return SL_OK;
+    SL_TRY(next_row(c));
+    c->units = sl_calloc((size_t)c->columns, sizeof *c->units);
+    if (!c->units) return sl_fail_memory((size_t)c->columns, sizeof *c->units, "units of columns");
+    for (int i = 0; i < SL_MIN(c->columns, c->n_cells); i++)
+        SL_TRY(copy_text(&c->units[i], c->cells[i].text, c->cells[i].n));
+    return SL_OK;
+}
+
 static sl_status read_head(sl_csv *c, const sl_csv_options *o) {
-    static const char mark[3] = "\xEF\xBB\xBF";
+    sl_csv__head h;
     SL_TRY(fill(c));
-    SL_TRY(check_text(c));
-    if (c->end >= sizeof mark && memcmp(c->buffer, mark, sizeof mark) == 0) c->start = sizeof mark;
-    c->dialect = sl_io__csv_guess(c->buffer + c->start, c->end - c->start, c->last, o->separator);
+    const char line_end = sl_io__csv_line_end(c->buffer, c->end);
+    SL_TRY(skip_lines(c, o->skip, line_end));
+    SL_TRY(sl_io__csv_head(&h, c->buffer, c->end, c->last, line_end, o));
+    c->dialect = h.dialect;
+    c->facts = h.facts;
+    c->facts.encoding = sl_io__text_encoding(c->text);
+    const char *at = c->buffer, *stop = c->buffer + h.start;
+    for (; at < stop; at = (const char *)memchr(at, line_end, (size_t)(stop - at)) + 1)
+        c->facts.comments += sl_io__csv_is_comment(at, stop, &c->dialect);
+    c->start = h.start;
+    c->line_next += h.line;
     SL_TRY(next_row(c));
     if (c->n_cells == 0) return sl_fail(SL_EFORMAT, "%s is empty", shown(c));
-    c->columns = c->n_cells;
-    c->header = o->header < 0 ? first_row_has_names(c) : o->header != 0;
-    c->held = !c->header;
-    return name_columns(c);
+    c->header = h.header;
+    SL_TRY(name_columns(c, &h));
+    c->held = !c->header || h.facts.comment_names;
+    return read_below(c, &h);
 }
 
 sl_status sl_io_csv_open(sl_csv **out, const char *path, const sl_csv_options *o) {
@@ -281,7 +317,7 @@ sl_status sl_io_csv_open(sl_csv **out, const char *path, const sl_csv_options *o
     sl_status st;
     sl_csv *c = sl_calloc(1, sizeof *c);
     if (!c) return sl_fail_memory(1, sizeof *c, "a table");
-    SL_GO(sl_io__bytes_open(&c->bytes, path));
+    SL_GO(sl_io__text_open(&c->text, path, o->encoding));
     c->max_row = SL_MIN(o->max_row ? o->max_row : (size_t)ROW_BYTES, (size_t)PTRDIFF_MAX / 2);
     c->cap = FIRST_BYTES;
     c->line_next = 1;
@@ -298,14 +334,23 @@ done:
 void sl_io_csv_close(sl_csv *c) {
     if (!c) return;
     for (int i = 0; c->names && i < c->columns; i++) sl_free(c->names[i]);
+    for (int i = 0; c->units && i < c->columns; i++) sl_free(c->units[i]);
     sl_free(c->names);
+    sl_free(c->units);
     sl_free(c->cells);
     sl_free(c->buffer);
-    sl_io__bytes_close(c->bytes);
+    sl_io__text_close(c->text);
     sl_free(c);
 }
 
 /* ---------------------------------------------------------------- interface ----------------- */
+
+/* What may help where rows do not have the same number of cells. */
+static const char *remedy(const sl_csv *c) {
+    if (c->row == 1) return "; --skip N leaves out lines before the table";
+    if (c->n_cells == 1) return "; --comment CHAR leaves out lines that begin with CHAR";
+    return "";
+}
 
 sl_status sl_io_csv_next(const sl_cell **cells, sl_csv *c) {
     *cells = NULL;
@@ -316,21 +361,25 @@ sl_status sl_io_csv_next(const sl_cell **cells, sl_csv *c) {
     if (c->n_cells == 0) return SL_OK;
     c->row++;
     if (c->n_cells != c->columns)
-        return sl_fail(SL_EFORMAT, "%s: row %lld (line %lld) has %d cell%s, and the first row %d",
+        return sl_fail(SL_EFORMAT, "%s: row %lld (line %lld) has %d cell%s, and the first row %d%s",
                        shown(c), (long long)c->row, (long long)c->line, c->n_cells,
-                       c->n_cells == 1 ? "" : "s", c->columns);
+                       c->n_cells == 1 ? "" : "s", c->columns, remedy(c));
     *cells = c->cells;
     return SL_OK;
 }
 
 int sl_io_csv_columns(const sl_csv *c) { return c->columns; }
 const char *sl_io_csv_name(const sl_csv *c, int column) { return c->names[column]; }
+const char *sl_io_csv_unit(const sl_csv *c, int column) {
+    return c->units && c->units[column] ? c->units[column] : "";
+}
+const sl_csv_facts *sl_io_csv_facts(const sl_csv *c) { return &c->facts; }
 bool sl_io_csv_has_header(const sl_csv *c) { return c->header; }
 char sl_io_csv_separator(const sl_csv *c) { return c->dialect.separator; }
 int64_t sl_io_csv_row(const sl_csv *c) { return c->row; }
 int64_t sl_io_csv_line(const sl_csv *c) { return c->line; }
-int64_t sl_io_csv_bytes(const sl_csv *c) { return sl_io__bytes_taken(c->bytes); }
-int64_t sl_io_csv_size(const sl_csv *c) { return sl_io__bytes_size(c->bytes); }
+int64_t sl_io_csv_bytes(const sl_csv *c) { return sl_io__bytes_taken(sl_io__text_bytes(c->text)); }
+int64_t sl_io_csv_size(const sl_csv *c) { return sl_io__bytes_size(sl_io__text_bytes(c->text)); }
 
 int sl_io_csv_find(const sl_csv *c, const char *name) {
     for (int i = 0; i < c->columns; i++)

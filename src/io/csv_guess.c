@@ -1,17 +1,15 @@
 /* csv_guess - scanning fields, and detecting the dialect from the first rows.
  *
- * The score of a separator comes from the first rows, cut with it: the share of rows with the same
- * number of cells, two at least, plus the share of cells that are numbers. Both matter. A table
- * with semicolons and decimal commas can also be cut at the commas into equal rows, but then "5;2"
- * is no number; a table of words has no numbers, but equal rows. Of equal scores the first of the
- * list is taken: a tab rarely occurs inside a cell, a comma often does.
+ * The score of a separator comes from the first rows, cut with it: the share of rows with the most
+ * frequent number of cells, two at least, plus the share of cells that are numbers. Both matter. A
+ * table with semicolons and decimal commas can also be cut at the commas into equal rows, but then
+ * "5;2" is no number; a table of words has no numbers, but equal rows. Of equal scores the first of
+ * the list is taken: a tab rarely occurs inside a cell, a comma often does.
  *
  * Runs of blanks come last, and only where every row has the same number of cells. */
 #include <string.h>
 
 #include "io/io_impl.h"
-
-enum { ROWS_TRIED = 30 };
 
 /* ---------------------------------------------------------------- fields -------------------- */
 
@@ -77,17 +75,29 @@ sl_csv__field sl_io__csv_scan(const char *at, const char *end, const sl_csv__dia
     return f;
 }
 
+/* ---------------------------------------------------------------- comments ------------------ */
+
+bool sl_io__csv_is_comment(const char *at, const char *end, const sl_csv__dialect *d) {
+    static const char *const errors[] = { "#N/A",  "#VALUE!", "#DIV/0!", "#REF!",
+                                          "#NUM!", "#NAME?",  "#NULL!" };
+    const size_t n = strlen(d->comment);
+    if (n == 0) return false;
+    at = skip_blanks(at, end, d);
+    if ((size_t)(end - at) < n || memcmp(at, d->comment, n) != 0) return false;
+    for (int i = 0; i < SL_LEN(errors); i++) {
+        const size_t length = strlen(errors[i]);
+        if ((size_t)(end - at) >= length && memcmp(at, errors[i], length) == 0) return false;
+    }
+    return true;
+}
+
 /* ---------------------------------------------------------------- rows ---------------------- */
 
-/* The first rows, as a separator cuts them. */
+/* What cells of the rows of a sample are. */
 typedef struct trial {
-    int rows;
-    int even;        // rows with as many cells as the reference: the second row, or the only one
-    int64_t columns; // of the reference
-    int64_t first;   // of the first row
-    int64_t cells, numbers;
-    bool closed; // every row but the first ends in an empty cell
-    bool first_closed;
+    sl_csv__sample sample;
+    int64_t numbers[SL_CSV__ROWS_TRIED]; // of each row
+    bool closed[SL_CSV__ROWS_TRIED];     // it ends in an empty cell
 } trial;
 
 typedef struct shape {
@@ -97,14 +107,21 @@ typedef struct shape {
     const char *next;
 } shape;
 
+bool sl_io__cell_is_number(const sl_cell *cell) {
+    static const sl_number_style either = { SL_MARK_EITHER, SL_MARK_EITHER };
+    double number;
+    unsigned signs;
+    return sl_io_cell_read(&number, &signs, cell, either) == SL_CELL_NUMBER ||
+           signs == SL_SIGN_UNCLEAR;
+}
+
 static shape shape_of(const char *at, const char *end, const sl_csv__dialect *d) {
     shape s = { 0 };
     for (;;) {
         const sl_csv__field f = sl_io__csv_scan(at, end, d);
         const sl_cell cell = { f.text, f.n, f.quoted };
-        double number;
         s.cells++;
-        s.numbers += sl_io_cell_number(&number, &cell, d->separator) == SL_CELL_NUMBER;
+        s.numbers += sl_io__cell_is_number(&cell);
         s.closed = f.n == 0 && !f.quoted;
         s.next = at = f.next;
         if (f.end == SL_CSV__SEPARATOR) continue;
@@ -113,72 +130,108 @@ static shape shape_of(const char *at, const char *end, const sl_csv__dialect *d)
     }
 }
 
-static trial try_separator(const char *bytes, size_t n, bool whole, const sl_csv__dialect *d) {
-    trial t = { .closed = true };
-    const char *end = bytes + n;
-    while (bytes < end && t.rows < ROWS_TRIED) {
-        const char *begin = skip_blanks(bytes, end, d);
-        if (begin < end && *begin == d->line_end) { // a line of blanks
-            bytes = begin + 1;
-            continue;
-        }
-        if (begin == end) break;
-        const shape s = shape_of(bytes, end, d);
-        bytes = s.next;
-        if (!s.whole && !whole && t.rows > 0) break; // there is more of this row
-        t.rows++;
-        if (t.rows == 1) {
-            t.first = s.cells;
-            t.first_closed = s.closed;
-        } else {
-            t.closed = t.closed && s.closed;
-        }
-        if (t.rows <= 2) {
-            t.columns = s.cells;
-            t.even = t.rows == 2 && t.first != s.cells ? 0 : t.rows - 1;
-        }
-        t.even += s.cells == t.columns;
-        t.cells += s.cells;
-        t.numbers += s.numbers;
-        if (!s.whole) break; // also a malformed quote, which reading reports
+/* The most frequent number of cells, of 2 or more; of equally frequent ones the later. Else what
+ * the second row has, or the only one. */
+static void find_columns(sl_csv__sample *s) {
+    int most = 0;
+    s->columns = s->rows > 0 ? s->row[SL_MIN(s->rows - 1, 1)].cells : 0;
+    for (int i = 0; i < s->rows; i++) {
+        int times = 0;
+        for (int k = 0; k <= i; k++) times += s->row[k].cells == s->row[i].cells;
+        if (s->row[i].cells < 2 || times < most) continue;
+        most = times;
+        s->columns = s->row[i].cells;
     }
-    return t;
+    s->first = 0;
+    while (s->first + 1 < s->rows && s->row[s->first].cells != s->columns) s->first++;
 }
 
-/* Does every row end in a separator, so that it has one cell less? A header may lack it. */
+static void try_separator(trial *t, const char *bytes, size_t n, bool whole,
+                          const sl_csv__dialect *d) {
+    const char *at = bytes, *end = bytes + n;
+    sl_csv__sample *s = &t->sample;
+    int64_t line = 0;
+    s->rows = 0;
+    while (at < end && s->rows < SL_CSV__ROWS_TRIED) {
+        const char *begin = skip_blanks(at, end, d);
+        if (begin == end) break;
+        if (*begin == d->line_end) { // a line of blanks
+            at = begin + 1;
+            line++;
+            continue;
+        }
+        if (sl_io__csv_is_comment(at, end, d)) {
+            const char *stop = memchr(at, d->line_end, (size_t)(end - at));
+            at = stop ? stop + 1 : end;
+            line++;
+            continue;
+        }
+        const shape one = shape_of(at, end, d);
+        if (!one.whole && !whole && s->rows > 0) break; // there is more of this row
+        s->row[s->rows] = (sl_csv__row){ (size_t)(at - bytes), line, one.cells };
+        t->numbers[s->rows] = one.numbers;
+        t->closed[s->rows] = one.closed;
+        s->rows++;
+        for (; (at = memchr(at, d->line_end, (size_t)(one.next - at))); at++) line++;
+        at = one.next;
+        if (!one.whole) break; // also a malformed quote, which reading reports
+    }
+    find_columns(s);
+}
+
+/* Does every row end in a separator, so that it has one cell less? A header may lack it, and titles
+ * above do. */
 static bool is_closed(const trial *t) {
-    if (t->columns < 2) return false;
-    if (t->rows == 1) return t->first_closed;
-    return t->closed && (t->first_closed ? t->first == t->columns : t->first == t->columns - 1);
+    const sl_csv__sample *s = &t->sample;
+    if (s->columns < 2) return false;
+    for (int i = s->first; i < s->rows; i++)
+        if (!t->closed[i]) return false;
+    return s->rows > 0;
 }
 
 /* ---------------------------------------------------------------- guess --------------------- */
 
 /* Classic Mac OS ends lines by CR alone. */
-static char line_end_of(const char *bytes, size_t n) {
+char sl_io__csv_line_end(const char *bytes, size_t n) {
     return !memchr(bytes, '\n', n) && memchr(bytes, '\r', n) ? '\r' : '\n';
 }
 
-/* Blanks also occur inside names and texts, so for them the conditions are stricter. */
+/* Blanks also occur inside names and texts, so for them the conditions are stricter: all rows but a
+ * few titles must be even. */
 static double score(const trial *t, char separator) {
-    if (t->columns < 2) return 0;
-    if (separator == ' ' && (t->even < t->rows || 2 * t->numbers < t->cells)) return 0;
-    return (double)t->even / t->rows + (double)t->numbers / (double)t->cells;
+    const sl_csv__sample *s = &t->sample;
+    int even = 0;
+    int64_t cells = 0, numbers = 0;
+    if (s->columns < 2) return 0;
+    for (int i = 0; i < s->rows; i++) {
+        even += s->row[i].cells == s->columns;
+        cells += s->row[i].cells;
+        numbers += t->numbers[i];
+    }
+    if (separator == ' ' && (even < s->rows - s->first || 4 * s->first > s->rows)) return 0;
+    if (separator == ' ' && 2 * numbers < cells) return 0;
+    return (double)even / s->rows + (double)numbers / (double)cells;
 }
 
-sl_csv__dialect sl_io__csv_guess(const char *bytes, size_t n, bool whole, char separator) {
+void sl_io__csv_guess(sl_csv__dialect *d, sl_csv__sample *s, const char *bytes, size_t n,
+                      bool whole) {
     static const char separators[] = { '\t', ';', '|', ',', ' ' };
-    sl_csv__dialect d = { separator, line_end_of(bytes, n), false };
     double best = 0;
-    if (!separator) d.separator = ',';
-    for (int i = 0; i < SL_LEN(separators) && !separator; i++) {
-        const sl_csv__dialect one = { separators[i], d.line_end, false };
-        const trial t = try_separator(bytes, n, whole, &one);
+    char found = ',';
+    trial t;
+    for (int i = 0; i < SL_LEN(separators) && !d->separator; i++) {
+        sl_csv__dialect one = *d;
+        one.separator = separators[i];
+        try_separator(&t, bytes, n, whole, &one);
         if (score(&t, separators[i]) <= best) continue;
         best = score(&t, separators[i]);
-        d.separator = separators[i];
+        found = separators[i];
     }
-    const trial t = try_separator(bytes, n, whole, &d);
-    d.closed = d.separator != ' ' && is_closed(&t);
-    return d;
+    if (!d->separator) d->separator = found;
+    try_separator(&t, bytes, n, whole, d);
+    d->closed = d->separator != ' ' && is_closed(&t);
+    *s = t.sample;
+    if (!d->closed) return;
+    for (int i = 0; i < s->rows; i++) s->row[i].cells -= t.closed[i] && s->row[i].cells > 1;
+    find_columns(s);
 }

@@ -138,16 +138,61 @@ void sl_io_lines_close(sl_lines *l);
 /* Rows of cells, as spreadsheets and instruments write them: fields between separators, in double
  * quotes where they hold one ("" inside is a quote), lines that end in LF or CRLF (or CR, where
  * there is no LF). Plain or packed by gzip, detected from the first bytes; "-" is standard input.
+ * Cells are UTF-8, whatever the file is in. Comment lines, titles above the names and a row of units
+ * below them are no rows of the table (csv_head.c); neither is a first line sep=X.
  * One row is held at a time. If every row ends in a separator, there is no empty cell after it. */
 typedef struct sl_csv sl_csv;
+
+typedef enum sl_text_encoding {
+    SL_ENCODING_AUTO, // detected from the first bytes
+    SL_ENCODING_UTF8,
+    SL_ENCODING_LATIN1, // with the characters that Windows-1252 has besides
+    SL_ENCODING_UTF16,  // either order of bytes; a byte order mark is not needed
+} sl_text_encoding;
+
+/* What a point or a comma between digits is. */
+typedef enum sl_mark_use {
+    SL_MARK_NONE, // no part of a number
+    SL_MARK_DECIMAL,
+    SL_MARK_GROUP, // before groups of three digits: 421,204
+    SL_MARK_EITHER // as the digits around it show; 421,204 alone is refused
+} sl_mark_use;
+
+typedef struct sl_number_style {
+    sl_mark_use point, comma;
+} sl_number_style;
+
+enum { SL_CSV_COMMENT_MAX = 3 };
 
 typedef struct sl_csv_options {
     char separator; // 0: detected from the first lines: , ; tab | or ' ', runs of blanks
     int header;     // 1: the first row has names, 0: it has data, -1: names if a cell is no number
     size_t max_row; // bytes; 0: 1 MiB. A longer row is SL_ELIMIT
+    int64_t skip;   // lines before the table
+    const char *comment; // lines that begin with it are skipped; "": none are; NULL: detected.
+                         // Of up to SL_CSV_COMMENT_MAX bytes
+    char decimal;        // '.' or ','; 0: detected from the numbers of the first rows
+    sl_text_encoding encoding;
+    bool (*is_unit)(const char *text, size_t n); // for a row of units below names; NULL: none is
 } sl_csv_options;
 
 #define SL_CSV_OPTIONS_INIT { .separator = 0, .header = -1, .max_row = 0 }
+
+/* What was done to read a file besides cutting it at separators. */
+typedef struct sl_csv_facts {
+    sl_text_encoding encoding; // that it is in
+    char comment[SL_CSV_COMMENT_MAX + 1]; // what comment lines begin with; "": none are skipped
+    int64_t comments;          // lines skipped so far
+    bool comment_names;        // the names are those of the last comment line
+    int titles;                // rows above the names
+    int between;               // rows between names and data that are neither
+    char title[64];            // beginning of the first of either
+    bool units;                // a row of units is below the names
+    bool row_names;            // the header has one name less: the first column has none
+    sl_number_style style;
+    bool assumed;      // commas are decimal, but the numbers seen may as well have groups:
+    char example[32];  // one of them
+} sl_csv_facts;
 
 /* o may be NULL. SL_EIO: no such file, or it cannot be unpacked; SL_EFORMAT: empty, binary data, or
  * an unclosed quote in the first row; SL_ECANCEL: interrupted by a signal, what was read is lost;
@@ -161,6 +206,9 @@ bool sl_io_csv_has_header(const sl_csv *c);
 char sl_io_csv_separator(const sl_csv *c);
 /* The column of this name, or of this number from 1 where no name fits; -1 if there is none. */
 int sl_io_csv_find(const sl_csv *c, const char *name);
+/* Its cell in the row of units, "" if there is none. */
+const char *sl_io_csv_unit(const sl_csv *c, int column);
+const sl_csv_facts *sl_io_csv_facts(const sl_csv *c);
 
 typedef struct sl_cell {
     const char *text; // without quotes and without blanks around; terminated
@@ -186,7 +234,8 @@ void sl_io_csv_add_number(sl_str *s, double v);
 
 typedef enum sl_cell_kind {
     SL_CELL_NUMBER,
-    SL_CELL_MISSING,  // empty, NA, N/A, #N/A, NaN, null, none, ?, -, in any case
+    SL_CELL_MISSING,  // empty, NA, N/A, n.a., NaN, null, none, ?, ., -, --, ---, in any case; what
+                      // spreadsheets write for errors, as #N/A and #DIV/0!
     SL_CELL_INFINITE, // inf, infinity, or a number beyond doubles
     SL_CELL_TEXT
 } sl_cell_kind;
@@ -195,6 +244,19 @@ typedef enum sl_cell_kind {
  * digits with a point, an exponent after e or d, and a decimal comma where the separator is not a
  * comma. The result is the nearest double, in any locale. */
 sl_cell_kind sl_io_cell_number(double *out, const sl_cell *cell, char separator);
+
+/* What stands beside a number's digits. */
+enum {
+    SL_SIGN_PERCENT = 1,  // 12.5% is 12.5
+    SL_SIGN_CURRENCY = 2, // a dollar, euro, pound or yen sign at either end
+    SL_SIGN_GROUPS = 4,   // digits in groups of three
+    SL_SIGN_UNCLEAR = 8   // no number: it has two values, by what its mark is
+};
+/* The same by the style of a file, as sl_io_csv_facts has it, and with such signs: digits may be in
+ * groups of three, between them commas or points if the style has them, blanks or apostrophes in
+ * any style. */
+sl_cell_kind sl_io_cell_read(double *out, unsigned *signs, const sl_cell *cell,
+                             sl_number_style style);
 
 /* ---------------------------------------------------------------- .npy ---------------------- */
 

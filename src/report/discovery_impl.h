@@ -14,6 +14,8 @@ SL_NODISCARD sl_status sl_report__constant_units(sl_fit_dimensions *out, sl_aren
 /* Appends a line about the columns' units. */
 SL_NODISCARD sl_status sl_report__add_units(sl_str *s, const sl_units *u, const sl_names *names,
                                             const char *target);
+/* Appends lines above the formula: which columns were left out. */
+SL_NODISCARD sl_status sl_report__discovery_before(sl_str *s, const sl_report_discovery *r);
 /* Appends lines below the table: what was done, and with which data. */
 SL_NODISCARD sl_status sl_report__discovery_work(sl_str *s, const sl_report_discovery *r);
 

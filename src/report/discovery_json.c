@@ -244,7 +244,10 @@ static void add_data(sl_str *s, const sl_report_discovery *f) {
     sl_io_json_open(s, "inputs", '[');
     for (int i = 0; i < t->data.inputs; i++) sl_io_json_add_text(s, NULL, t->data.names[i]);
     sl_io_json_close(s, ']');
-    SL_JSON_FIELDS(s, t, columns, text_columns);
+    SL_JSON_FIELDS(s, t, columns, text_columns, date_columns);
+    sl_io_json_open(s, "notes", '[');
+    for (int i = 0; i < t->n_notes; i++) sl_io_json_add_text(s, NULL, t->notes[i]);
+    sl_io_json_close(s, ']');
     sl_io_json_add_int(s, "rows_read", t->read);
     sl_io_json_add_int(s, "rows", t->data.rows);
     SL_JSON_FIELDS(s, t, missing, infinite, weightless, repeated);

@@ -106,23 +106,27 @@ static void say_rows(sl_report_message say, void *to, const sl_table *t) {
     say(to, "rows", line);
 }
 
+/* Inputs that were left out, as a line before the formula. False: none was. */
+static bool inputs_line(char *line, size_t size, const sl_table *t) {
+    char share[40] = "";
+    if (t->chosen_from == 0) return false;
+    if (isfinite(t->explained))
+        sl_snprintf(share, sizeof share, ", %.0f %% of the variance", 100 * t->explained);
+    sl_snprintf(line, size,
+                "%d of %d numeric columns, those that explain most%s; --inputs selects others",
+                t->data.inputs, t->chosen_from, share);
+    return true;
+}
+
 static void say_columns(sl_report_message say, void *to, const sl_report_discovery *f) {
     const sl_table *t = f->table;
     char line[300];
-    if (t->chosen_from > 0) {
-        char share[40] = "";
-        if (isfinite(t->explained))
-            sl_snprintf(share, sizeof share, ", %.0f %% of the variance", 100 * t->explained);
-        sl_snprintf(line, sizeof line,
-                    "%d of %d numeric columns, those that explain most%s; --inputs selects others",
-                    t->data.inputs, t->chosen_from, share);
-        say(to, "inputs", line);
-    }
     if (t->text_columns > 0) {
         sl_snprintf(line, sizeof line, "%d text column%s ignored", t->text_columns,
                     plural(t->text_columns));
         say(to, "text", line);
     }
+    for (int i = 0; i < t->n_notes; i++) say(to, "read", t->notes[i]);
     if (f->constant)
         say(to, "target",
             "constant: the same value in every row, which supports no formula but this number");
@@ -142,7 +146,7 @@ static void say_line(void *to, const char *name, const char *sentence) {
 static sl_status add_shown(sl_str *s, const sl_report_discovery *f) {
     const sl_discovery *d = f->discovery;
     if (!d->model_used || d->model_inputs == f->table->data.inputs) return SL_OK;
-    sl_str_addf(s, "  %-13s", "model inputs");
+    sl_str_add(s, "model inputs:");
     for (int i = 0; i < d->model_inputs; i++) {
         sl_str_add(s, i > 0 ? ", " : " ");
         SL_TRY(sl_report__add_variable(s, d->model_input[i] + 1, &f->names));
@@ -177,7 +181,17 @@ static sl_status add_model(sl_str *s, const sl_report_discovery *f) {
     const sl_infer_info *m = sl_infer_about(f->model);
     add_samples(s, &f->discovery->cost);
     sl_str_addf(s, "  %-13s %s, step %lld, %.8s\n", "model", m->path, (long long)m->step, m->hash);
-    return add_shown(s, f);
+    return SL_OK;
+}
+
+/* Columns that were not used change what the formula means, so they come first. */
+sl_status sl_report__discovery_before(sl_str *s, const sl_report_discovery *f) {
+    char line[300];
+    const size_t before = s->len;
+    if (inputs_line(line, sizeof line, f->table)) sl_str_addf(s, "inputs: %s\n", line);
+    if (f->model) SL_TRY(add_shown(s, f));
+    if (s->len > before) sl_str_add_char(s, '\n');
+    return SL_OK;
 }
 
 sl_status sl_report__discovery_work(sl_str *s, const sl_report_discovery *f) {
@@ -196,9 +210,10 @@ sl_status sl_report__discovery_work(sl_str *s, const sl_report_discovery *f) {
 void sl_report_discovery_notes(const sl_report_discovery *f, sl_report_message message,
                                void *payload) {
     const sl_table *t = f->table;
+    char line[300];
+    if (inputs_line(line, sizeof line, t)) message(payload, "inputs", line);
     if (t->data.rows < t->read) say_rows(message, payload, t);
     say_columns(message, payload, f);
-    char line[200];
     if (memory_line(line, sizeof line, &f->discovery->search)) message(payload, "memory", line);
     say_cut(message, payload, f);
     if (f->discovery->ranked == 0)

@@ -283,6 +283,7 @@ static sl_status add_rows(sl_str *s, page *p) {
 static sl_status add_all(sl_str *s, page *p) {
     const bool some = p->f->discovery->ranked > 0;
     SL_TRY(sl_discover_rounding_make(&p->rounding, &p->arena, p->f->data, p->f->discovery));
+    SL_TRY(sl_report__discovery_before(s, p->f));
     if (some)
         SL_TRY(add_best(s, p));
     else

@@ -53,8 +53,12 @@ static bool rewrite(sl_str *s, const char *path, const sl_csv_options *o) {
         for (int i = 0; i < columns; i++) {
             double v;
             if (strlen(cells[i].text) != cells[i].n) wrong("a cell is not as long as it says");
-            const sl_cell_kind kind = sl_io_cell_number(&v, &cells[i], sl_io_csv_separator(c));
+            unsigned signs;
+            sl_cell_kind kind = sl_io_cell_number(&v, &cells[i], sl_io_csv_separator(c));
             if ((kind == SL_CELL_NUMBER) != isfinite(v)) wrong("a number that is none");
+            kind = sl_io_cell_read(&v, &signs, &cells[i], sl_io_csv_facts(c)->style);
+            if ((kind == SL_CELL_NUMBER) != isfinite(v)) wrong("a number that is none");
+            if (kind == SL_CELL_NUMBER && signs & SL_SIGN_UNCLEAR) wrong("a number of two values");
             write_cell(s, cells[i].text, i == 0);
         }
         sl_str_add_char(s, '\n');
@@ -64,11 +68,15 @@ static bool rewrite(sl_str *s, const char *path, const sl_csv_options *o) {
     return st == SL_OK;
 }
 
-static void round_trip(const char *path) {
+static void round_trip(const char *path, sl_csv_options o) {
     char other[64];
     sl_str first = { 0 }, second = { 0 };
-    const sl_csv_options o = { .header = -1, .max_row = ROW_MAX };
-    const sl_csv_options again = { .separator = ',', .header = 0, .max_row = 1 << 20 };
+    const sl_csv_options again = { .separator = ',',
+                                   .header = 0,
+                                   .max_row = 1 << 20,
+                                   .comment = "",
+                                   .encoding = SL_ENCODING_UTF8 };
+    o.max_row = ROW_MAX;
     if (rewrite(&first, path, &o) && first.len > 0) {
         const int fd = file_of(other, first.text, first.len);
         if (!rewrite(&second, other, &again)) wrong("what was written is not read");
@@ -104,11 +112,47 @@ static void read_table(const char *path, int max_inputs, const char *inputs) {
     sl_data_table_clear(&t);
 }
 
+static sl_status on_row(const sl_csv *csv, const sl_cell *cells, const double *x, double y,
+                        void *payload) {
+    (void)cells;
+    (void)x;
+    (void)y;
+    if (sl_io_csv_row(csv) != ++*(int64_t *)payload) wrong("rows do not count up");
+    return SL_OK;
+}
+
+/* A summary has the rows that reading has; read once more there are as many. */
+static void summarise(const char *path) {
+    sl_table_options o = SL_TABLE_OPTIONS_INIT;
+    sl_table_summary m;
+    sl_table t;
+    o.csv.max_row = ROW_MAX;
+    sl_fail_restore("");
+    sl_status st = sl_data_table_summary(&m, path, &o, NULL, NULL);
+    if (st != SL_OK) {
+        expect_reason(st);
+        return;
+    }
+    st = sl_data_table_read(&t, path, &o, NULL, NULL);
+    if ((st == SL_OK) != (m.target != NULL)) wrong("a summary is not what is read");
+    if (st == SL_OK) {
+        int64_t rows = 0;
+        if (sl_data_table_rows(&t, path, &o, on_row, &rows) != SL_OK || rows != m.rows)
+            wrong("not as many rows the second time");
+        sl_data_table_clear(&t);
+    }
+    sl_data_table_summary_clear(&m);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char path[64];
     const int64_t blocks = sl_mem_blocks();
     const int fd = file_of(path, data, size);
-    round_trip(path);
+    round_trip(path, (sl_csv_options){ .header = -1 });
+    round_trip(path, (sl_csv_options){ .header = 1, .encoding = SL_ENCODING_LATIN1, .skip = 1 });
+    round_trip(path, (sl_csv_options){ .header = -1, .encoding = SL_ENCODING_UTF16 });
+    round_trip(path, (sl_csv_options){ .header = -1, .comment = "%", .decimal = ',' });
+    summarise(path);
     read_table(path, 1, NULL);
     read_table(path, 2, NULL);
     read_table(path, 2, "1");

@@ -138,9 +138,9 @@ static void what_cannot_be_is_reported(void **state) {
           "infinite in 1" },
         { "a\n1\n2\n", NULL, NULL, SL_EINVAL,
           "table.csv has no column of numbers beside the target \"a\"" },
-        { "a,b,y\n\"1,234\",n,1\n5,n,2\n", NULL, NULL, SL_EINVAL,
-          "no column of numbers beside the target \"y\": column \"a\" is text, as its cell "
-          "\"1,234\" is no number" },
+        { "a,b,y\n\"1 m\",n,1\n5,n,2\n", NULL, NULL, SL_EINVAL,
+          "has no column of numbers beside the target \"y\": column \"a\" is text, as its cell "
+          "\"1 m\" is no number" },
         { "a,y\n,1\nm,2\n", NULL, NULL, SL_EINVAL,
           "the target \"y\": column \"a\" is text, as its cell \"m\" is no number" },
         { "a,y\n,1\n,2\n", NULL, NULL, SL_EINVAL, "no column of numbers beside the target \"y\"" },
@@ -155,7 +155,11 @@ static void what_cannot_be_is_reported(void **state) {
         { "a,y\n1,2\n3,four\n", NULL, NULL, SL_EFORMAT,
           "row 2 (line 3), column \"y\": \"four\" is no number" },
         { "a,b,y\nm,1,2\nm,3,4\n", NULL, "a", SL_EFORMAT,
-          "row 1 (line 2), column \"a\": \"m\" is no number" },
+          "column \"a\" has text, \"m\" in every row" },
+        { "a,b,y\nm,1,2\nn,3,4\no,3,4\n", NULL, "a", SL_EFORMAT,
+          "row 3 (line 4), column \"a\": \"o\" is no number; a column of text can be an input if "
+          "it "
+          "has two different values, and this is the third" },
         { "a,y\n1,2\n\"1\xC3\xA9"
           "23456789012345678901234567890123456789012345678901234567\xC3\xA9"
           "90\",3\n",

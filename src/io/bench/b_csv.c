@@ -2,7 +2,7 @@
  * and packed.
  *
  * The sum of all numbers must equal the sum of those written. Then each file is read several times
- * by sl_io_csv_next and sl_io_cell_number, and for comparison with strtod on the same cells.
+ * by sl_io_csv_next and sl_io_cell_read, and for comparison with strtod on the same cells.
  *
  *     build/bench/io.csv            a million rows each
  *     build/bench/io.csv 10         ten million */
@@ -57,14 +57,16 @@ static sl_status read_table(const char *path, way w, int64_t *rows, double *sum)
     const sl_cell *cells;
     *sum = 0;
     SL_GO(sl_io_csv_open(&c, path, NULL));
+    const sl_number_style style = sl_io_csv_facts(c)->style;
     for (;;) {
         SL_GO(sl_io_csv_next(&cells, c));
         if (!cells) break;
         for (int j = 0; j < COLUMNS && w != NONE; j++) {
             double v;
+            unsigned signs;
             if (w == LIBRARY)
                 v = strtod(cells[j].text, NULL);
-            else if (sl_io_cell_number(&v, &cells[j], ',') != SL_CELL_NUMBER)
+            else if (sl_io_cell_read(&v, &signs, &cells[j], style) != SL_CELL_NUMBER)
                 SL_GO(sl_fail(SL_EFORMAT, "%s is no number", cells[j].text));
             *sum += v;
         }

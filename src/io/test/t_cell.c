@@ -205,7 +205,10 @@ static void cells_are_of_four_kinds(void **state) {
         { "+INF", ',', SL_CELL_INFINITE, INFINITY },
         { "1e999", ',', SL_CELL_INFINITE, INFINITY },
         { "-1e999", ',', SL_CELL_INFINITE, -INFINITY },
-        { ".", ',', SL_CELL_TEXT, NAN },
+        { ".", ',', SL_CELL_MISSING, NAN },
+        { "--", ',', SL_CELL_MISSING, NAN },
+        { "#DIV/0!", ',', SL_CELL_MISSING, NAN },
+        { "n.a.", ',', SL_CELL_MISSING, NAN },
         { "+", ',', SL_CELL_TEXT, NAN },
         { "-.", ',', SL_CELL_TEXT, NAN },
         { "e5", ',', SL_CELL_TEXT, NAN },
@@ -256,11 +259,67 @@ static void the_locale_does_not_matter(void **state) {
     }
 }
 
+/* Marks between digits and signs beside them, by the style of a file. */
+static void numbers_are_read_by_the_style_of_a_file(void **state) {
+    sl_fixture *t = *state;
+    enum { D = SL_MARK_DECIMAL, G = SL_MARK_GROUP, E = SL_MARK_EITHER };
+    static const struct {
+        const char *text;
+        int point, comma; // sl_mark_use
+        double want;      // NaN: text
+        unsigned signs;
+    } cases[] = {
+        { "421,204", D, G, 421204, SL_SIGN_GROUPS },
+        { "421,204", D, D, 421.204, 0 },
+        { "421,204", D, E, NAN, SL_SIGN_UNCLEAR },
+        { "1,5", D, E, 1.5, 0 },
+        { "1,5", D, G, NAN, 0 },
+        { "1,234,567.25", D, E, 1234567.25, SL_SIGN_GROUPS },
+        { "1,234,56", D, E, NAN, 0 },
+        { "0,123", D, E, 0.123, 0 },
+        { "1.234,5", E, D, 1234.5, SL_SIGN_GROUPS },
+        { "1.234", G, D, 1234, SL_SIGN_GROUPS },
+        { "1.234", E, D, NAN, SL_SIGN_UNCLEAR },
+        { "-1 234,5", G, D, -1234.5, SL_SIGN_GROUPS },
+        { "1\xC2\xA0"
+          "234.5",
+          D, G, 1234.5, SL_SIGN_GROUPS },
+        { "12 34", D, G, NAN, 0 },
+        { "1'234'567", D, G, 1234567, SL_SIGN_GROUPS },
+        { "12.5%", D, G, 12.5, SL_SIGN_PERCENT },
+        { "12,5 %", G, D, 12.5, SL_SIGN_PERCENT },
+        { "%", D, G, NAN, 0 },
+        { "$1,234.50", D, G, 1234.5, SL_SIGN_GROUPS | SL_SIGN_CURRENCY },
+        { "-$5", D, G, -5, SL_SIGN_CURRENCY },
+        { "5 \xE2\x82\xAC", D, G, 5, SL_SIGN_CURRENCY },
+        { "$5 $", D, G, NAN, 0 },
+        { "1.5e3 m", D, G, NAN, 0 },
+        { "1.5D+03", D, G, 1500, 0 },
+        { "2024-03-01", D, E, NAN, 0 },
+        { "01.03.2024", G, D, NAN, 0 },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        const sl_cell cell = { cases[i].text, strlen(cases[i].text), false };
+        double v;
+        unsigned signs;
+        const sl_cell_kind k = sl_io_cell_read(
+            &v, &signs, &cell,
+            (sl_number_style){ (sl_mark_use)cases[i].point, (sl_mark_use)cases[i].comma });
+        SL_CHECK(t, isnan(cases[i].want) ? k == SL_CELL_TEXT : v == cases[i].want, "%s is %.17g",
+                 cell.text, v);
+        SL_CHECK(t, signs == cases[i].signs, "%s has signs %u", cell.text, signs);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(numbers_equal_strtod),       SL_TEST(printed_doubles_read_back),
-        SL_TEST(ties_are_rounded_to_even),   SL_TEST(long_numbers_are_numbers),
-        SL_TEST(cells_are_of_four_kinds),    SL_TEST(bytes_past_the_length_are_ignored),
+        SL_TEST(numbers_are_read_by_the_style_of_a_file),
+        SL_TEST(numbers_equal_strtod),
+        SL_TEST(printed_doubles_read_back),
+        SL_TEST(ties_are_rounded_to_even),
+        SL_TEST(long_numbers_are_numbers),
+        SL_TEST(cells_are_of_four_kinds),
+        SL_TEST(bytes_past_the_length_are_ignored),
         SL_TEST(the_locale_does_not_matter),
     };
     return sl_test_main("io.cell", tests, SL_LEN(tests));
