@@ -197,8 +197,8 @@ typedef int (*sl_table_progress)(int64_t rows, int64_t bytes, int64_t size, void
  * missing. A name may have a unit, as "v (m/s)" or "v [m/s]": then the column is called v, unless
  * another one is, and can be named either way.
  *
- * Dates are no inputs unless named, or no other column is there; then they are days or seconds since
- * the first. A named column of two words is 0 and 1, in the order of their letters.
+ * Dates are no inputs unless named, or no other column is there; then they are days or seconds
+ * since the first. A named column of two words is 0 and 1, in the order of their letters.
  *
  * SL_EFORMAT: text where a number is needed, a sigma that is not above 0 or a weight that is below
  * it, with row, line and column; SL_EINVAL: no such column (near names are offered), or too few

@@ -58,8 +58,8 @@ typedef struct sl_table__columns {
     int *column; // of each, room for all and one
 } sl_table__columns;
 
-/* Target, errors and named inputs. first: the cells of the first row, NULL if there is none; a target
- * that is not named is no text there. */
+/* Target, errors and named inputs. first: the cells of the first row, NULL if there is none; a
+ * target that is not named is no text there. */
 SL_NODISCARD sl_status sl_data__table_find_columns(sl_table__columns *c, const sl_cell *first);
 /* Text from a file, for a message: not too long, and not cut inside a character. */
 const char *sl_data__table_shorten(char buffer[SL_TABLE__SHOWN + 4], const char *text);

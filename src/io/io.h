@@ -138,8 +138,8 @@ void sl_io_lines_close(sl_lines *l);
 /* Rows of cells, as spreadsheets and instruments write them: fields between separators, in double
  * quotes where they hold one ("" inside is a quote), lines that end in LF or CRLF (or CR, where
  * there is no LF). Plain or packed by gzip, detected from the first bytes; "-" is standard input.
- * Cells are UTF-8, whatever the file is in. Comment lines, titles above the names and a row of units
- * below them are no rows of the table (csv_head.c); neither is a first line sep=X.
+ * Cells are UTF-8, whatever the file is in. Comment lines, titles above the names and a row of
+ * units below them are no rows of the table (csv_head.c); neither is a first line sep=X.
  * One row is held at a time. If every row ends in a separator, there is no empty cell after it. */
 typedef struct sl_csv sl_csv;
 

@@ -21,8 +21,8 @@ const char *sl_io__bytes_shown(const sl_io__bytes *b); // the file's name, for m
 int64_t sl_io__bytes_taken(const sl_io__bytes *b);     // of the file itself, so far
 int64_t sl_io__bytes_size(const sl_io__bytes *b);      // of the file itself; 0 if unknown
 
-/* The same as UTF-8 without a byte order mark, decoded from whatever encoding it is in: the one that
- * is named, or detected from the first bytes. SL_EFORMAT: a known kind of file that is no text, or
+/* The same as UTF-8 without a byte order mark, decoded from whatever encoding it is in: the one
+ * that is named, or detected from the first bytes. SL_EFORMAT: a known kind of file that is no text, or
  * bytes that are 0. */
 typedef struct sl_io__text sl_io__text;
 SL_NODISCARD sl_status sl_io__text_open(sl_io__text **out, const char *path,
@@ -95,8 +95,8 @@ typedef struct sl_csv__sample {
     int64_t columns; // most frequent number of cells, 2 or more; else of the second row
 } sl_csv__sample;
 
-/* d->separator (0: detect it too) and d->closed := those of the first bytes of a table; line_end and
- * comment are set. whole: these bytes are the whole file. *s := its rows. */
+/* d->separator (0: detect it too) and d->closed := those of the first bytes of a table; line_end
+ * and comment are set. whole: these bytes are the whole file. *s := its rows. */
 void sl_io__csv_guess(sl_csv__dialect *d, sl_csv__sample *s, const char *bytes, size_t n,
                       bool whole);
 /* Would a reader of either style take it for a number? */
