@@ -50,20 +50,20 @@ typedef struct step {
 /* Sums of several terms. */
 #define SKELETONS                                                                  \
     SKELETON(0, SL_SEARCH_EFFORT_LOW), SKELETON(1, SL_SEARCH_EFFORT_LOW),          \
-    QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL), SKELETON(2, SL_SEARCH_EFFORT_LOW),      \
-    LATTICE(4, SL_SEARCH_EFFORT_LOW), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL),       \
-    SKELETON(3, SL_SEARCH_EFFORT_NORMAL)
+    SKELETON(2, SL_SEARCH_EFFORT_LOW), SKELETON(3, SL_SEARCH_EFFORT_LOW),          \
+    QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL), LATTICE(4, SL_SEARCH_EFFORT_LOW),       \
+    QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(4, SL_SEARCH_EFFORT_NORMAL)
 
 /* The grammar of pairs with three constants in a half or in a term, and with real constants. */
 #define LATTICES_EXPENSIVE                                                         \
     QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), CLOSURE(1, SL_SEARCH_EFFORT_NORMAL),    \
-    CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(4, SL_SEARCH_EFFORT_NORMAL),     \
-    QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL), SKELETON(5, SL_SEARCH_EFFORT_NORMAL),   \
+    CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(5, SL_SEARCH_EFFORT_NORMAL),     \
+    QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL), SKELETON(6, SL_SEARCH_EFFORT_NORMAL),   \
     LATTICE(5, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),      \
     LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
 
 #define SKELETONS_EXPENSIVE                                                        \
-    SKELETON(6, SL_SEARCH_EFFORT_NORMAL), SKELETON(7, SL_SEARCH_EFFORT_NORMAL)
+    SKELETON(7, SL_SEARCH_EFFORT_NORMAL), SKELETON(8, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
     BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \

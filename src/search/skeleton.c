@@ -13,11 +13,12 @@
  *   level 1   three terms and more, and divisors that are sums; one constant in one term or in each
  *             of two
  *   level 2   two terms, the same
- *   level 3   all of them, with fractions beside variables
- *   level 4   all of them, one constant in each of two factors of one term
- *   level 5   no divisors that are sums, one in each of two terms with further summands
- *   level 6   divisors that are sums, with two constants in one of their places
- *   level 7   the same, one in each of two terms with further summands
+ *   level 3   as level 0, with one constant inside a function of a numerator
+ *   level 4   all of them, with fractions beside variables
+ *   level 5   all of them, one constant in each of two factors of one term
+ *   level 6   no divisors that are sums, one in each of two terms with further summands
+ *   level 7   divisors that are sums, with two constants in one of their places
+ *   level 8   the same, one in each of two terms with further summands
  *
  * Only operators of the default grammar are supported. */
 #include <math.h>
@@ -26,7 +27,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 8, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
+enum { LEVELS = 9, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24, CLEARED = 0, VARIED = 3 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -113,19 +114,24 @@ static const struct level {
     uint32_t sets;
     bool pairs, inside;
 } levels[LEVELS] = {
-    { 0, false, false },         { ONE, false, false },
-    { ONE, false, false },       { ONE | FRACTION, false, false },
-    { 0, false, true },          { ONE, true, false },
-    { ONE | TWO, false, false }, { ONE, true, false },
+    { 0, false, false },
+    { ONE, false, false },
+    { ONE, false, false },
+    { ONE, false, false },
+    { ONE | FRACTION, false, false },
+    { 0, false, true },
+    { ONE, true, false },
+    { ONE | TWO, false, false },
+    { ONE, true, false },
 };
 
 static bool is_of(const sl_search__skeleton_base *b, int level) {
     switch (level) {
     case 1: return b->terms > 2 || b->quotient;
     case 2: return !(b->terms > 2 || b->quotient);
-    case 3:
-    case 4: return true;
-    case 5: return !b->quotient;
+    case 4:
+    case 5: return true;
+    case 6: return !b->quotient;
     default: return b->quotient;
     }
 }
@@ -178,9 +184,9 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
         if (*done) SL_TRY(sl_search__skeleton_make_pieces(done, s));
     }
     if (*done && level > 0) SL_TRY(make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
-    if (*done && level == 3)
+    if (*done && level == 4)
         SL_TRY(make_variants(done, s, SL_SKELETON__FRACTION, SL_SKELETON__FITTED));
-    if (*done && level == 6) SL_TRY(make_variants(done, s, SL_SKELETON__TWO, ROWS_TWO));
+    if (*done && level == 7) SL_TRY(make_variants(done, s, SL_SKELETON__TWO, ROWS_TWO));
     return SL_OK;
 }
 
@@ -192,7 +198,8 @@ static sl_status run_level(bool *more, void *state, int level) {
     SL_TRY(prepare(&done, s, level));
     if (!done) *more = false;
     if (!done || sl_search__stop(s->job, true)) return SL_OK;
-    if (level == 0) return s->sigma > 0 ? SL_OK : sl_search__skeleton_clear_all(s, level);
+    if (level == CLEARED || level == VARIED)
+        return s->sigma > 0 ? SL_OK : sl_search__skeleton_clear_all(s, level == VARIED, level);
     return screen_level(s, level);
 }
 

@@ -30,8 +30,9 @@ enum {
     BATCH = 4, // hits that are solved at once: the same for any number of threads
 };
 /* Part of a column that is rounding error; that is left of one in the span of others; that is left
- * of a column of D beside the others of D. */
-static const double DEPENDENT = 1e-12, NOTHING = 2e-12, FEW = 1e-7;
+ * of a column of D beside the others of D, and the former relative to that. */
+static const double LEAST = 1e-20; // square of a part of a column
+static const double DEPENDENT = 1e-11, NOTHING = 1e-11, FEW = 1e-7, RATIO = 1e-10;
 
 /* ---------------------------------------------------------------- spaces -------------------- */
 
@@ -84,25 +85,43 @@ static void times_divisors(product *p, int but) {
     }
 }
 
-static bool is_cleared(const cleared *c, int t, int f) {
+bool sl_search__skeleton_is_cleared(const cleared *c, int t, int f) {
     for (int i = 0; i < c->divisors; i++)
         if (c->divisor[i].term == t && c->divisor[i].factor == f) return c->mask >> i & 1;
     return false;
 }
 
-/* Adds the columns of a term's numerator, times the divisors of the others. */
-static bool add_term(cleared *c, int t, int rows) {
+int sl_search__skeleton_columns(const double (**value)[ROWS], const uint64_t **name,
+                                const cleared *c, int t, int f) {
+    const sl_search__skeleton_piece *p = &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
+    const bool replaced = c->replaced.term == t && c->replaced.factor == f;
+    *value = replaced ? c->replaced.value : p->value;
+    *name = replaced ? c->replaced.name : p->name;
+    return replaced ? c->replaced.n : p->plains;
+}
+
+/* The products of a term's numerator, but for one factor (-1: of all), times the divisors of the
+ * others. NULL: too many. */
+static const space *products_of_term(cleared *c, int t, int but, int rows) {
     const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
     product p = { c, 0, rows, true };
     set_one(&c->scratch[0], rows);
     for (int f = 0; f < term->factors && p.good; f++) {
-        const sl_search__skeleton_piece *piece = &c->s->piece[term->piece[f]];
-        if (is_cleared(c, t, f)) continue;
-        times(&p, piece->value, piece->name, piece->plains, UINT32_MAX);
+        const double(*value)[ROWS];
+        const uint64_t *name;
+        const int n = sl_search__skeleton_columns(&value, &name, c, t, f);
+        if (f != but && !sl_search__skeleton_is_cleared(c, t, f))
+            times(&p, value, name, n, UINT32_MAX);
     }
     if (p.good) times_divisors(&p, t);
-    const space *s = &c->scratch[p.at];
-    for (int i = 0; i < s->count && p.good; i++) {
+    return p.good ? &c->scratch[p.at] : NULL;
+}
+
+/* Adds the columns of a term. */
+static bool add_term(cleared *c, int t, int rows) {
+    const space *s = products_of_term(c, t, -1, rows);
+    if (!s) return false;
+    for (int i = 0; i < s->count; i++) {
         int at = 0;
         while (at < c->above.count && c->above.name[at] != s->name[i]) at++;
         if (at < c->above.count) continue;
@@ -111,7 +130,7 @@ static bool add_term(cleared *c, int t, int rows) {
         if (rows) memcpy(c->above.value[at], s->value[i], (size_t)rows * sizeof(double));
         c->above.count++;
     }
-    return p.good;
+    return true;
 }
 
 bool sl_search__skeleton_clear(cleared *c, int rows) {
@@ -127,13 +146,15 @@ bool sl_search__skeleton_clear(cleared *c, int rows) {
     c->above.count = 0;
     for (int t = 0; t < c->base->terms; t++)
         if (!add_term(c, t, rows)) return false;
-    return c->above.count + c->below.count <= SL_MIN(CLEARED, c->s->rows - SPARE);
+    return c->above.count + c->below.count <= SL_MIN(CLEARED, c->rows_most - SPARE);
 }
 
 bool sl_search__skeleton_find_divisors(cleared *c, const sl_skeletons *s, int32_t base) {
     c->s = s;
     c->base = &s->base[base];
     c->divisors = 0;
+    c->replaced.term = -1;
+    c->rows_most = s->rows;
     for (int t = 0; t < c->base->terms; t++) {
         const sl_search__skeleton_term *term = &s->term[c->base->term[t]];
         for (int f = 0; f < term->factors; f++) {
@@ -196,7 +217,7 @@ bool sl_search__skeleton_is_dependent(bool *fits, cleared *c) {
     *fits = sl_search__skeleton_clear(c, 0);
     if (!*fits) return false;
     const int columns = c->above.count + c->below.count;
-    c->rows = SL_MIN((columns + SPARE + 7) / 8 * 8, c->s->rows / 8 * 8);
+    c->rows = SL_MIN((columns + SPARE + 7) / 8 * 8, c->rows_most / 8 * 8);
     (void)sl_search__skeleton_clear(c, c->rows);
     c->n = 0;
     for (int i = 0; i < c->above.count; i++)
@@ -205,7 +226,7 @@ bool sl_search__skeleton_is_dependent(bool *fits, cleared *c) {
         const double left = push(c->basis, &c->n, c, c->below.value[i], c->s->below);
         if (left > NOTHING) continue;
         const double own = left_of_below(c, i);
-        if (own > FEW && left < NOTHING * own) return true;
+        if (own > FEW && left < RATIO * own) return true;
     }
     return false;
 }
@@ -220,9 +241,11 @@ typedef struct hits {
 typedef struct screening {
     sl_skeletons *s;
     hits *hits; // by worker
+    bool varied;
 } screening;
 
-static sl_status add_hit(hits *h, const cleared *c, int32_t base, bool phases) {
+static sl_status add_hit(hits *h, const cleared *c, int32_t base, bool phases,
+                         const sl_search__skeleton_change *change) {
     if (h->count == h->room) {
         int64_t room = SL_MAX(64, 2 * h->room);
         hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
@@ -230,7 +253,14 @@ static sl_status add_hit(hits *h, const cleared *c, int32_t base, bool phases) {
         h->hit = more;
         h->room = room;
     }
-    h->hit[h->count++] = (hit){ base, c->mask, c->above.count + c->below.count, phases };
+    hit *to = &h->hit[h->count++];
+    memset(to, 0, sizeof *to);
+    to->base = base;
+    to->mask = c->mask;
+    to->columns = c->above.count + c->below.count;
+    to->phases = phases;
+    to->changed = change != NULL;
+    if (change) to->change = *change;
     return SL_OK;
 }
 
@@ -246,7 +276,7 @@ static sl_status try_masks(bool *any, cleared *c, hits *h, int32_t base, int siz
     for (c->mask = 1; c->mask < 1u << c->divisors; c->mask++) {
         bool fits;
         if (count_bits(c->mask) != size) continue;
-        if (sl_search__skeleton_is_dependent(&fits, c)) SL_TRY(add_hit(h, c, base, phases));
+        if (sl_search__skeleton_is_dependent(&fits, c)) SL_TRY(add_hit(h, c, base, phases, NULL));
         *any = *any || fits;
     }
     return SL_OK;
@@ -266,6 +296,164 @@ static sl_status try_base(cleared *c, hits *h, int32_t base) {
     for (int size = c->divisors - !has_phases(c); size > 0 && !fits; size--)
         SL_TRY(try_masks(&fits, c, h, base, size, false));
     return SL_OK;
+}
+
+/* ---------------------------------------------------------------- one constant inside ------- */
+
+/* A constant inside a function of a numerator: with v the function and W the products it occurs in,
+ * the columns v W are added to those without it. As in skeleton_screen.c the latter are projected
+ * out, and all variants v of a factor are compared by their images in eight directions: a formula
+ * is one whose images are dependent. */
+enum {
+    DIMS = SL_SKELETON__DIMS,
+    BLOCK = SL_SKELETON__BLOCK,
+    VARIED = 6, // columns v W
+    FITTED = SL_SKELETON__FITTED,
+};
+
+typedef struct variation {
+    cleared c;
+    double product[VARIED][FITTED]; // W, weighted
+    double across[VARIED][FITTED][DIMS];
+    sl_search__skeleton_image image[VARIED];
+    double left[BLOCK];
+} variation;
+
+/* Directions orthogonal to the basis. */
+static bool find_directions(variation *v, int columns) {
+    cleared *c = &v->c;
+    int n = 0;
+    const int rank = c->n;
+    for (int r = 0; r < c->rows && n < DIMS; r++) {
+        double *to = c->basis + (rank + n) * c->rows, length;
+        for (int i = 0; i < c->rows; i++) to[i] = i == (r * 11) % c->rows;
+        if (!(project(to, &length, c, c->basis, rank + n) > 0.05)) continue;
+        for (int i = 0; i < c->rows; i++) to[i] /= length;
+        n++;
+    }
+    for (int k = 0; k < columns; k++)
+        for (int r = 0; r < c->rows; r++)
+            for (int d = 0; d < DIMS; d++)
+                v->across[k][r][d] = c->basis[(rank + d) * c->rows + r] * v->product[k][r];
+    return n == DIMS;
+}
+
+static bool is_nothing(const sl_search__skeleton_image *image, int i) {
+    double size = 0;
+    for (int d = 0; d < DIMS; d++) size += image->q[d][i] * image->q[d][i];
+    return size == 0;
+}
+
+/* The columns of factor f of term t: without the function only the summand beside it is left;
+ * with one of its variants, that too. */
+static void replace(cleared *c, const sl_search__skeleton_piece *p, int t, int f, int variant) {
+    const sl_search__skeleton_set *set = &p->set[SL_SKELETON__ONE];
+    sl_search__skeleton_replaced *to = &c->replaced;
+    const bool one = p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM;
+    to->term = t, to->factor = f, to->n = 0;
+    if (one) to->name[to->n++] = 0;
+    for (int r = 0; r < set->rows; r++) to->value[0][r] = 1;
+    for (int k = 0; k < p->columns && variant >= 0; k++) {
+        const double *value = set->value + (int64_t)k * set->rows * set->stride + variant;
+        for (int r = 0; r < set->rows; r++) to->value[to->n][r] = value[r * (int64_t)set->stride];
+        to->name[to->n++] = (uint64_t)(k + 1) * 0x9E3779B97F4A7C15u;
+    }
+}
+
+/* W, and the basis of the columns without the function; returns how many products, 0: none fit. */
+static int take_fixed(variation *v, const sl_search__skeleton_piece *p, int t, int f) {
+    cleared *c = &v->c;
+    replace(c, p, t, f, -1);
+    const space *w = sl_search__skeleton_clear(c, 0) ? products_of_term(c, t, f, 0) : NULL;
+    const int columns = c->above.count + c->below.count;
+    if (!w || w->count * p->columns > VARIED) return 0;
+    c->rows = (columns + DIMS + 7) / 8 * 8;
+    if (c->rows > c->rows_most || columns + w->count * p->columns > c->rows_most - SPARE) return 0;
+    (void)sl_search__skeleton_clear(c, c->rows);
+    w = products_of_term(c, t, f, c->rows);
+    for (int k = 0; k < w->count; k++)
+        for (int r = 0; r < c->rows; r++) v->product[k][r] = w->value[k][r] * c->s->above[r];
+    c->n = 0;
+    for (int i = 0; i < c->above.count; i++)
+        (void)push(c->basis, &c->n, c, c->above.value[i], c->s->above);
+    for (int i = 0; i < c->below.count; i++)
+        (void)push(c->basis, &c->n, c, c->below.value[i], c->s->below);
+    return w->count;
+}
+
+/* A variant whose images are dependent is a formula if y takes part in that. */
+static sl_status check_variant(variation *v, hits *h, int32_t base,
+                               const sl_search__skeleton_piece *p,
+                               const sl_search__skeleton_change *change, bool phases) {
+    bool fits;
+    replace(&v->c, p, change->term, change->factor, change->variant);
+    if (!sl_search__skeleton_is_dependent(&fits, &v->c)) return SL_OK;
+    return add_hit(h, &v->c, base, phases, change);
+}
+
+/* All variants of factor f of term t; phases: of divisors. */
+static sl_status try_variants(bool *fits, variation *v, hits *h, int32_t base, int t, int f,
+                              bool phases) {
+    cleared *c = &v->c;
+    const sl_search__skeleton_piece *p = &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
+    const sl_search__skeleton_set *set = &p->set[SL_SKELETON__ONE];
+    const sl_search__skeleton_kernels *kernels = c->s->kernels;
+    sl_search__skeleton_change change = { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 };
+    c->rows_most = SL_MIN(set->rows, c->s->rows);
+    sl_search__skeleton_use_columns(c, phases);
+    const int products = take_fixed(v, p, t, f), rows = c->rows;
+    *fits = products > 0;
+    if (!*fits || !find_directions(v, products)) return SL_OK;
+    for (int32_t from = 0; from < set->count; from += BLOCK) {
+        const int n = (int)SL_MIN(BLOCK, set->count - from);
+        int count = 0;
+        for (int k = 0; k < products; k++)
+            for (int i = 0; i < p->columns; i++) {
+                const double *value = set->value + (int64_t)i * set->rows * set->stride + from;
+                kernels->images(&v->image[count++], v->across[k][0], v->product[k], value,
+                                set->stride, rows, n, LEAST);
+            }
+        kernels->leave(v->left, v->image, count, n);
+        for (int i = 0; i < n; i++) {
+            bool nothing = false;
+            for (int k = 0; k < count && !nothing; k++) nothing = is_nothing(&v->image[k], i);
+            change.variant = from + i;
+            if (nothing) SL_TRY(check_variant(v, h, base, p, &change, phases));
+        }
+    }
+    atomic_fetch_add_explicit(&c->s->job->tried, set->count, memory_order_relaxed);
+    return SL_OK;
+}
+
+static sl_status vary_base(variation *v, hits *h, int32_t base) {
+    cleared *c = &v->c;
+    const bool phases = has_phases(c);
+    for (int t = 0; t < c->base->terms; t++)
+        for (int f = 0; f < c->s->term[c->base->term[t]].factors; f++) {
+            const sl_search__skeleton_piece *p =
+                &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
+            bool fits = false;
+            c->mask = (1u << c->divisors) - 1;
+            if (sl_search__skeleton_is_cleared(c, t, f) || p->set[SL_SKELETON__ONE].count == 0)
+                continue;
+            SL_TRY(try_variants(&fits, v, h, base, t, f, true));
+            if (!fits && phases) SL_TRY(try_variants(&fits, v, h, base, t, f, false));
+        }
+    return SL_OK;
+}
+
+static sl_status vary_part(int64_t begin, int64_t end, int worker, void *payload) {
+    const screening *g = payload;
+    sl_status st = SL_OK;
+    variation *v = sl_malloc_aligned(1, sizeof *v);
+    if (!v) return sl_fail_memory(1, sizeof *v, "skeletons");
+    for (int64_t i = begin; i < end && st == SL_OK; i++) {
+        if (sl_search__stop(g->s->job, worker == 0)) break;
+        if (sl_search__skeleton_find_divisors(&v->c, g->s, (int32_t)i))
+            st = vary_base(v, &g->hits[worker], (int32_t)i);
+    }
+    sl_free(v);
+    return st;
 }
 
 static sl_status screen_part(int64_t begin, int64_t end, int worker, void *payload) {
@@ -290,7 +478,8 @@ static int cmp_hit(const void *a, const void *b) {
     const hit *p = a, *q = b;
     if (p->columns != q->columns) return p->columns < q->columns ? -1 : 1;
     if (p->base != q->base) return p->base < q->base ? -1 : 1;
-    return (p->mask > q->mask) - (p->mask < q->mask);
+    if (p->mask != q->mask) return p->mask < q->mask ? -1 : 1;
+    return memcmp(&p->change, &q->change, sizeof p->change);
 }
 
 typedef struct solving {
@@ -350,14 +539,14 @@ static void set_weights(sl_skeletons *s) {
     }
 }
 
-sl_status sl_search__skeleton_clear_all(sl_skeletons *s, int level) {
+sl_status sl_search__skeleton_clear_all(sl_skeletons *s, bool varied, int level) {
     sl_status st;
     const int workers = sl_par_pool_threads(s->job->pool);
     hits all = { 0 };
-    screening g = { s, sl_calloc((size_t)workers, sizeof *g.hits) };
+    screening g = { s, sl_calloc((size_t)workers, sizeof *g.hits), varied };
     if (!g.hits) return sl_fail_memory((size_t)workers, sizeof *g.hits, "skeletons");
     set_weights(s);
-    st = sl_par_for(s->job->pool, s->bases, GRAIN, screen_part, &g);
+    st = sl_par_for(s->job->pool, s->bases, GRAIN, varied ? vary_part : screen_part, &g);
     if (st == SL_OK) st = gather(&all, g.hits, workers);
     if (st == SL_OK && !sl_search__stop(s->job, true)) st = verify(s, &all, level);
     for (int w = 0; w < workers; w++) sl_free(g.hits[w].hit);

@@ -253,7 +253,6 @@ static double fit_formula(double *left, double (*slope)[ROWS], problem *p, const
 
 /* The numerators of all terms in all rows: their factors but for the divisors of the mask. */
 static bool take_numerators(problem *p) {
-    const uint32_t mask = p->c->mask;
     p->columns = 0;
     for (int t = 0; t < p->c->base->terms; t++) {
         const sl_search__skeleton_term *term = &p->s->term[p->c->base->term[t]];
@@ -261,18 +260,16 @@ static bool take_numerators(problem *p) {
         double product[CLEARED][ROWS];
         for (int r = 0; r < p->s->rows; r++) product[0][r] = p->s->weight[r];
         for (int f = 0; f < term->factors; f++) {
-            const sl_search__skeleton_piece *piece = &p->s->piece[term->piece[f]];
-            bool below = false;
-            for (int i = 0; i < p->c->divisors; i++)
-                below = below || (mask >> i & 1 && p->c->divisor[i].term == t &&
-                                  p->c->divisor[i].factor == f);
-            if (below) continue;
-            if (n * piece->plains > CLEARED) return false;
-            for (int k = piece->plains - 1; k >= 0; k--)
+            const double(*value)[ROWS];
+            const uint64_t *name;
+            const int plains = sl_search__skeleton_columns(&value, &name, p->c, t, f);
+            if (sl_search__skeleton_is_cleared(p->c, t, f)) continue;
+            if (n * plains > CLEARED) return false;
+            for (int k = plains - 1; k >= 0; k--)
                 for (int i = 0; i < n; i++)
                     for (int r = 0; r < p->s->rows; r++)
-                        product[k * n + i][r] = product[i][r] * piece->value[k][r];
-            n *= piece->plains;
+                        product[k * n + i][r] = product[i][r] * value[k][r];
+            n *= plains;
         }
         if (p->columns + n > CLEARED) return false;
         for (int i = 0; i < n; i++) {
@@ -381,8 +378,9 @@ static sl_status write_formula(bool *good, const problem *p, sl_skeletons *s, sl
         product[t].factors = term->factors;
         for (int f = 0; f < term->factors; f++) {
             const sl_search__skeleton_piece *piece = &s->piece[term->piece[f]];
-            product[t].list[f] = piece->plain;
-            product[t].count[f] = piece->plains;
+            const bool replaced = c->replaced.term == t && c->replaced.factor == f;
+            product[t].list[f] = replaced ? c->replaced.expr : piece->plain;
+            product[t].count[f] = replaced ? c->replaced.n : piece->plains;
         }
         for (int i = 0; i < c->divisors; i++)
             if (below[i] && c->divisor[i].term == t) {
@@ -451,6 +449,29 @@ static void try_starts(sl_search__skeleton_solution *out, problem *p) {
     }
 }
 
+/* *good := the divisors of the hit are known, and its factor with a constant has its columns. */
+static sl_status begin(bool *good, cleared *c, const sl_skeletons *s,
+                       const sl_search__skeleton_clear_hit *h, sl_arena *a) {
+    *good = sl_search__skeleton_find_divisors(c, s, h->base);
+    if (!*good || !h->changed) return SL_OK;
+    const int t = h->change.term, f = h->change.factor;
+    const sl_search__skeleton_piece *p = &s->piece[s->term[c->base->term[t]].piece[f]];
+    sl_search__skeleton_replaced *to = &c->replaced;
+    to->n = 0;
+    for (int k = 0; k < p->columns; k++)
+        SL_TRY(sl_search__skeleton_variant_expr(&to->expr[to->n++], a, p,
+                                                &p->set[h->change.set].list[h->change.variant], k));
+    if (p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM)
+        to->expr[to->n++] = p->plain[p->plains - 1];
+    for (int k = 0; k < to->n && *good; k++) {
+        SL_TRY(sl_expr_eval(to->value[k], a, to->expr[k], s->x, s->rows, NULL));
+        to->name[k] = sl_search__skeleton_name(to->expr[k]);
+        for (int r = 0; r < s->rows; r++) *good = *good && fabs(to->value[k][r]) < 1e30;
+    }
+    to->term = t, to->factor = f;
+    return SL_OK;
+}
+
 static bool is_same(const cleared *c, const sl_search__skeleton_solution *x) {
     bool same = c->mask == x->mask;
     for (int i = 0; i < c->divisors && same; i++)
@@ -466,7 +487,8 @@ sl_status sl_search__skeleton_clear_solve(sl_search__skeleton_solution *out, con
     problem *p = sl_malloc(1, sizeof *p);
     cleared *c = sl_malloc_aligned(1, sizeof *c);
     if (!p || !c) st = sl_fail_memory(1, sizeof *p + sizeof *c, "a formula of divisors");
-    const bool good = st == SL_OK && sl_search__skeleton_find_divisors(c, s, h->base);
+    bool good = false;
+    if (st == SL_OK) st = begin(&good, c, s, h, &scratch);
     for (int way = 0; way < WAYS && good && !out->found && st == SL_OK; way++) {
         bool solved, known = false;
         *p = (problem){ .s = s, .c = c };
@@ -499,7 +521,9 @@ sl_status sl_search__skeleton_clear_offer(bool *good, sl_skeletons *s,
     cleared *c = sl_malloc_aligned(1, sizeof *c);
     *good = false;
     if (!p || !c) st = sl_fail_memory(1, sizeof *p + sizeof *c, "a formula of divisors");
-    if (st == SL_OK && sl_search__skeleton_find_divisors(c, s, h->base)) {
+    bool known = false;
+    if (st == SL_OK) st = begin(&known, c, s, h, &scratch);
+    if (st == SL_OK && known) {
         p->s = s;
         p->c = c;
         c->mask = x->mask;

@@ -212,6 +212,15 @@ typedef struct sl_search__skeleton_below {
     const sl_search__skeleton_divisor *divisor;
 } sl_search__skeleton_below;
 
+/* Columns that a factor of one term has in the place of its plain ones. */
+typedef struct sl_search__skeleton_replaced {
+    int term, factor; // term -1: none
+    int n;
+    uint64_t name[SL_SKELETON__CHANGED + 1];
+    const sl_node *expr[SL_SKELETON__CHANGED + 1];
+    double value[SL_SKELETON__CHANGED + 1][SL_SKELETON__ROWS];
+} sl_search__skeleton_replaced;
+
 typedef struct sl_search__skeleton_cleared {
     const sl_skeletons *s;
     const sl_search__skeleton_base *base;
@@ -219,8 +228,10 @@ typedef struct sl_search__skeleton_cleared {
     sl_search__skeleton_below divisor[SL_SKELETON__DIVISORS];
     uint32_t mask; // those that y is multiplied by
     uint32_t use[SL_SKELETON__DIVISORS]; // columns of a divisor
+    sl_search__skeleton_replaced replaced;
     sl_search__skeleton_space above, below, scratch[2];
     // what its test needs
+    int rows_most;
     int rows, n; // n: of the basis
     double basis[(SL_SKELETON__CLEARED + 1) * SL_SKELETON__ROWS];
 } sl_search__skeleton_cleared;
@@ -230,6 +241,8 @@ typedef struct sl_search__skeleton_clear_hit {
     uint32_t mask;
     int columns;
     bool phases;
+    bool changed; // one factor has a constant inside:
+    sl_search__skeleton_change change;
 } sl_search__skeleton_clear_hit;
 
 /* skeleton_clear.c: which divisors a skeleton has; false: none or too many. */
@@ -241,8 +254,13 @@ void sl_search__skeleton_use_columns(sl_search__skeleton_cleared *c, bool phases
 bool sl_search__skeleton_clear(sl_search__skeleton_cleared *c, int rows);
 /* Are y D and N dependent? *fits := false: there are too many columns to tell. */
 bool sl_search__skeleton_is_dependent(bool *fits, sl_search__skeleton_cleared *c);
-/* All skeletons with divisors; hits are verified and offered. */
-SL_NODISCARD sl_status sl_search__skeleton_clear_all(sl_skeletons *s, int level);
+/* A factor of a term outside of the divisors that are cleared: its columns; returns how many. */
+int sl_search__skeleton_columns(const double (**value)[SL_SKELETON__ROWS], const uint64_t **name,
+                                const sl_search__skeleton_cleared *c, int t, int f);
+bool sl_search__skeleton_is_cleared(const sl_search__skeleton_cleared *c, int t, int f);
+/* All skeletons with divisors, without a constant inside functions or with one (varied); hits are
+ * verified and offered. */
+SL_NODISCARD sl_status sl_search__skeleton_clear_all(sl_skeletons *s, bool varied, int level);
 
 /* skeleton_clear_verify.c: the constants of the divisors of a hit. */
 enum { SL_SKELETON__UNKNOWNS = 25 };

@@ -35,15 +35,15 @@ static const at_level formulas[] = {
     // a root of a negative power keeps its summand outside
     { "sin(x1)*(1/sqrt(x1 + 2) - 3) + exp(2*x1)", 1, 2 },
     // a fraction under a root
-    { "x2^(3/2) + sin(x1)*sqrt(x2 + 1/2) + exp(x1)", 2, 3 },
+    { "x2^(3/2) + sin(x1)*sqrt(x2 + 1/2) + exp(x1)", 2, 4 },
     // two constants in one place of a divisor
-    { "x1/(x1 - exp(x1)) - sin(x1)/(2*x1 - exp(x1) - 1)", 1, 6 },
+    { "x1/(x1 - exp(x1)) - sin(x1)/(2*x1 - exp(x1) - 1)", 1, 7 },
     // a constant in each of two terms with a phase or a summand
-    { "-sin(x1 + 4)/(x1 + exp(2*x1)) + (x1 + 6)/(x1 + exp(x1) + 2)", 1, 7 },
+    { "-sin(x1 + 4)/(x1 + exp(2*x1)) + (x1 + 6)/(x1 + exp(x1) + 2)", 1, 8 },
     // the same without a divisor
-    { "(x1 + 3)*exp(2*x1) + 5*x1*sin(2*x1 + 1)", 1, 5 },
+    { "(x1 + 3)*exp(2*x1) + 5*x1*sin(2*x1 + 1)", 1, 6 },
     // a constant in each of two factors of one term
-    { "x1^2 + 3*sqrt(x1 + 2)/(sin(x1) + 2)", 1, 4 },
+    { "x1^2 + 3*sqrt(x1 + 2)/(sin(x1) + 2)", 1, 5 },
 };
 
 static void each_level_finds_its_formulas(void **state) {

@@ -10,8 +10,11 @@ static sl_search_options with_grammar(void) {
     return o;
 }
 
-static sl_status run_clear(sl_search_result **out, sl_pool *pool, const sl_search_options *o) {
-    return run_method(out, &sl_search__skeletons, pool, &table.problem, o, 0, 0);
+enum { CLEARED = 0, VARIED = 3 }; // levels
+
+static sl_status run_clear(sl_search_result **out, sl_pool *pool, const sl_search_options *o,
+                           int level) {
+    return run_method(out, &sl_search__skeletons, pool, &table.problem, o, level, level);
 }
 
 static const at_level formulas[] = {
@@ -23,12 +26,15 @@ static const at_level formulas[] = {
     // divisors that are products, a power of one, three terms
     { "x1/(x2^2*(x1 + x2)) + 1/(x1*(5*x1 + x2)*(x2 + 6))", 2, 0 },
     { "-x2/(9*x1*(x1 + x2 + 5)) + sin(x1)/(x1*(x1 + 2*x2 + 8)) - 1/(x1 + 6*x2)", 2, 0 },
+    // a constant inside a function of a numerator, of one column and of two
+    { "x1/(2*x2) + (exp(-3*x2) - 8)/(x1 + 4*x2 + 3)", 2, 3 },
+    { "2*x1 + sqrt(x1)/(7*x1 + x2 + 4) - 7*sin(5*x2 + 8)", 2, 3 },
 };
 
 static void constants_of_divisors_are_found(void **state) {
     sl_fixture *t = *state;
     const sl_search_options o = with_grammar();
-    find_each(t, &table, &sl_search__skeletons, &o, formulas, SL_LEN(formulas), 0, 0.3, 3);
+    find_each(t, &table, &sl_search__skeletons, &o, formulas, SL_LEN(formulas), -1, 0.3, 3);
 }
 
 static void answers_do_not_depend_on_threads(void **state) {
@@ -39,7 +45,7 @@ static void answers_do_not_depend_on_threads(void **state) {
     for (int i = 0; i < 2; i++) {
         sl_pool *pool;
         SL_MUST(t, sl_par_pool_new(&pool, 1 + 2 * i));
-        SL_MUST(t, run_clear(&r[i], pool, &o));
+        SL_MUST(t, run_clear(&r[i], pool, &o, CLEARED));
         sl_par_pool_free(pool);
     }
     const bool same = r[0]->count > 0 && same_answers(r[0], r[1]);
@@ -54,11 +60,11 @@ static void other_functions_have_no_formula(void **state) {
     static const char *const cases[] = { NULL, "log(x1 + 3)", "tanh(x1/3) + 1", "x1^1.37 + 2",
                                          "atan(x1)" };
     const sl_search_options o = with_grammar();
-    for (int i = 0; i < SL_LEN(cases); i++) {
+    for (int i = 0; i < 2 * SL_LEN(cases); i++) {
         sl_search_result *r;
-        plant(&table, t, cases[i], 1, 64, 1, 1.5);
-        SL_MUST(t, run_clear(&r, NULL, &o));
-        SL_CHECK(t, r->count == 0, "%s: %s", cases[i] ? cases[i] : "random numbers",
+        plant(&table, t, cases[i / 2], 1, 64, 1, 1.5);
+        SL_MUST(t, run_clear(&r, NULL, &o, i % 2 ? VARIED : CLEARED));
+        SL_CHECK(t, r->count == 0, "%s: %s", cases[i / 2] ? cases[i / 2] : "random numbers",
                  text_of(t, &r->formula[0]));
         SL_CHECK(t, r->tried > 0, "nothing was tried");
         sl_search_result_free(r);
@@ -72,14 +78,14 @@ static void hostile_tables_are_harmless(void **state) {
         sl_search_result *r;
         plant_hostile(&table, t, i, 50);
         table.problem.inputs = 1;
-        SL_MUST(t, run_clear(&r, NULL, &o));
+        SL_MUST(t, run_clear(&r, NULL, &o, i % 2 ? VARIED : CLEARED));
         sl_search_result_free(r);
     }
 }
 
 static sl_status run_small(const sl_search_options *o) {
     sl_search_result *r;
-    SL_TRY(run_clear(&r, NULL, o));
+    SL_TRY(run_clear(&r, NULL, o, CLEARED));
     sl_search_result_free(r);
     return SL_OK;
 }
