@@ -22,8 +22,7 @@ int64_t sl_io__bytes_taken(const sl_io__bytes *b);     // of the file itself, so
 int64_t sl_io__bytes_size(const sl_io__bytes *b);      // of the file itself; 0 if unknown
 
 /* The same as UTF-8 without a byte order mark, decoded from the encoding that is named, or else
- * detected from the first bytes. SL_EFORMAT: a known kind of file that is no text, or bytes that are
- * 0. */
+ * detected from the first bytes. SL_EFORMAT: a known kind of file that is no text, or a byte 0. */
 typedef struct sl_io__text sl_io__text;
 SL_NODISCARD sl_status sl_io__text_open(sl_io__text **out, const char *path,
                                         sl_text_encoding encoding);
