@@ -167,13 +167,7 @@ static bool is_scalar(const sl_json *j) {
 static void show(sl_str *s, const sl_json *j) {
     const size_t at = s->len;
     sl_str_add_char(s, '\n'); // behind which no comma is due
-    switch (sl_io_json_kind_of(j)) {
-    case SL_JSON_BOOL: sl_io_json_add_bool(s, NULL, sl_io_json_bool(j)); break;
-    case SL_JSON_INT: sl_io_json_add_int(s, NULL, sl_io_json_int(j)); break;
-    case SL_JSON_REAL: sl_io_json_add_real(s, NULL, sl_io_json_real(j)); break;
-    case SL_JSON_TEXT: sl_io_json_add_text(s, NULL, sl_io_json_text(j)); break;
-    default: sl_io_json_add_null(s, NULL);
-    }
+    sl_io_json_add_tree(s, NULL, j);
     if (!s->failed) s->text[at] = ' ';
 }
 
