@@ -3,13 +3,9 @@
 
 #include "report/report_impl.h"
 
-static void add_contents(sl_str *s, const sl_report__view *v) {
-    sl_str_add(s, "<nav aria-label=\"Contents\"><b>Contents</b>\n<ol>\n");
-    for (int i = 0; i < sl_report__n_sections; i++) {
-        const sl_report__section *c = &sl_report__sections[i];
+static void add_contents(sl_str *s, const sl_report__view *v, const sl_report__section *c) {
+    for (; c->id; c++)
         if (c->is(v)) sl_str_addf(s, "<li><a href=\"#%s\">%s</a></li>\n", c->id, c->title);
-    }
-    sl_str_add(s, "</ol>\n</nav>\n");
 }
 
 /* Above all else: what follows holds for a part of the study. */
@@ -21,9 +17,8 @@ static void add_unfinished(sl_str *s, const char *done) {
     sl_str_add(s, ".</p>\n");
 }
 
-static sl_status add_sections(sl_str *s, sl_report__view *v) {
-    for (int i = 0; i < sl_report__n_sections; i++) {
-        const sl_report__section *c = &sl_report__sections[i];
+static sl_status add_sections(sl_str *s, sl_report__view *v, const sl_report__section *c) {
+    for (; c->id; c++) {
         if (!c->is(v)) continue;
         sl_str_addf(s,
                     "<h2 id=\"%s\">%s<a class=\"here\" href=\"#%s\" aria-label=\"Link to this "
@@ -45,8 +40,12 @@ sl_status sl_report_html(sl_str *out, const sl_report_input *in) {
     if (!sl_report__sentences(out, &v, true))
         sl_str_add(out, "<p class=\"lead\">The table has too few finished runs for a law.</p>\n");
     sl_report__keys(out, &v);
-    add_contents(out, &v);
-    SL_GO(add_sections(out, &v));
+    sl_str_add(out, "<nav aria-label=\"Contents\"><b>Contents</b>\n<ol>\n");
+    add_contents(out, &v, sl_report__sections_laws);
+    add_contents(out, &v, sl_report__sections_study);
+    sl_str_add(out, "</ol>\n</nav>\n");
+    SL_GO(add_sections(out, &v, sl_report__sections_laws));
+    SL_GO(add_sections(out, &v, sl_report__sections_study));
     sl_report__foot(out);
     st = sl_str_status(out);
 done:

@@ -153,27 +153,8 @@ typedef struct sl_report__section {
     sl_status (*add)(sl_str *s, sl_report__view *v);
 } sl_report__section;
 
-extern const sl_report__section sl_report__sections[];
-extern const int sl_report__n_sections;
-
-/* Sections of a study, in sections_study.c. */
-bool sl_report__is_training(const sl_report__view *v);
-bool sl_report__is_baselines(const sl_report__view *v);
-bool sl_report__is_others(const sl_report__view *v);
-bool sl_report__is_problems(const sl_report__view *v);
-bool sl_report__is_cost(const sl_report__view *v);
-bool sl_report__is_origins(const sl_report__view *v);
-bool sl_report__is_failures(const sl_report__view *v);
-bool sl_report__is_repeat(const sl_report__view *v);
-sl_status sl_report__add_training(sl_str *s, sl_report__view *v);
-sl_status sl_report__add_baselines(sl_str *s, sl_report__view *v);
-sl_status sl_report__add_others(sl_str *s, sl_report__view *v);
-sl_status sl_report__add_problems(sl_str *s, sl_report__view *v);
-sl_status sl_report__add_cost(sl_str *s, sl_report__view *v);
-sl_status sl_report__add_origins(sl_str *s, sl_report__view *v);
-sl_status sl_report__add_failures(sl_str *s, sl_report__view *v);
-sl_status sl_report__add_runs(sl_str *s, sl_report__view *v);
-sl_status sl_report__add_repeat(sl_str *s, sl_report__view *v);
+/* About laws, then about the study; a list ends with one without an id. */
+extern const sl_report__section sl_report__sections_laws[], sl_report__sections_study[];
 
 void sl_report__keys(sl_str *s, const sl_report__view *v);      // the row of key numbers
 /* Sentences; as HTML or as plain text. Returns how many. */

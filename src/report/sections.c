@@ -1,14 +1,8 @@
 /* sections - the parts of the page about laws: fits, intervals, predictions. Those about the study
  * are in sections_study.c. */
 #include <math.h>
-#include <string.h>
 
 #include "report/report_impl.h"
-
-static bool always(const sl_report__view *v) {
-    (void)v;
-    return true;
-}
 
 static void paragraph(sl_str *s, const char *html) { sl_str_addf(s, "<p>%s</p>\n", html); }
 
@@ -222,48 +216,13 @@ static sl_status add_allocation(sl_str *s, sl_report__view *v) {
     return SL_OK;
 }
 
-/* ---------------------------------------------------------------- notes --------------------- */
-
-static bool is_notes(const sl_report__view *v) { return v->l->n_note + v->t->n_note > 0; }
-
-static sl_status add_notes(sl_str *s, sl_report__view *v) {
-    sl_str_add(s, "<ul>\n");
-    for (int i = 0; i < v->l->n_note; i++) {
-        const bool far = v->l->note[i].kind == SL_LAWS_NOTE_FAR;
-        sl_str_addf(s, "<li%s>", far ? " class=\"red\"" : "");
-        sl_plot_escape(s, v->l->note[i].text);
-        sl_str_add(s, "</li>\n");
-    }
-    for (int i = 0; i < v->t->n_note; i++) {
-        bool said = false; // by the laws already
-        for (int k = 0; k < v->l->n_note; k++)
-            said = said || strcmp(v->l->note[k].text, v->t->note[i]) == 0;
-        if (said) continue;
-        sl_str_add(s, "<li>");
-        sl_plot_escape(s, v->t->note[i]);
-        sl_str_add(s, "</li>\n");
-    }
-    sl_str_add(s, "</ul>\n");
-    return SL_OK;
-}
-
 /* ---------------------------------------------------------------- all ----------------------- */
 
-const sl_report__section sl_report__sections[] = {
+const sl_report__section sl_report__sections_laws[] = {
     { "compute", "Accuracy and loss by compute", is_compute, add_compute },
     { "laws", "The laws", is_laws, add_laws },
     { "predict", "Does the law predict?", is_predict, add_predict },
     { "settings", "Batch size and learning rate", is_settings, add_settings },
     { "allocation", "Parameters or tokens", is_allocation, add_allocation },
-    { "training", "Training curves", sl_report__is_training, sl_report__add_training },
-    { "baselines", "Baselines", sl_report__is_baselines, sl_report__add_baselines },
-    { "others", "Other problems", sl_report__is_others, sl_report__add_others },
-    { "problems", "Solved and missed", sl_report__is_problems, sl_report__add_problems },
-    { "cost", "What it cost", sl_report__is_cost, sl_report__add_cost },
-    { "machines", "Machines and versions", sl_report__is_origins, sl_report__add_origins },
-    { "failures", "Runs that failed", sl_report__is_failures, sl_report__add_failures },
-    { "runs", "All runs", always, sl_report__add_runs },
-    { "notes", "Notes", is_notes, add_notes },
-    { "repeat", "How to repeat it", sl_report__is_repeat, sl_report__add_repeat },
+    { 0 },
 };
-const int sl_report__n_sections = SL_LEN(sl_report__sections);

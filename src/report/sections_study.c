@@ -9,15 +9,15 @@ enum { MANY = 40 }; // runs; the table of more has a scroll bar of its own
 
 /* ---------------------------------------------------------------- training ------------------ */
 
-bool sl_report__is_training(const sl_report__view *v) { return sl_report__fig_curves.is(v); }
+static bool is_training(const sl_report__view *v) { return sl_report__fig_curves.is(v); }
 
-sl_status sl_report__add_training(sl_str *s, sl_report__view *v) {
+static sl_status add_training(sl_str *s, sl_report__view *v) {
     return sl_report__add_figure(s, v, &sl_report__fig_curves);
 }
 
 /* ---------------------------------------------------------------- baselines ----------------- */
 
-bool sl_report__is_baselines(const sl_report__view *v) { return v->in->n_baselines > 0; }
+static bool is_baselines(const sl_report__view *v) { return v->in->n_baselines > 0; }
 
 /* Share solved by the search within each time. */
 static void add_efforts(sl_str *s, const sl_report_baseline *b) {
@@ -37,7 +37,7 @@ static void add_efforts(sl_str *s, const sl_report_baseline *b) {
     sl_report__table_close(s);
 }
 
-sl_status sl_report__add_baselines(sl_str *s, sl_report__view *v) {
+static sl_status add_baselines(sl_str *s, sl_report__view *v) {
     sl_str_add(s, "<p>What the same test problems yield without a trained model.</p>\n");
     SL_REPORT__TABLE(s, "sort", "baseline", "#solved", "#R² > 0.99", "how");
     for (int i = 0; i < v->in->n_baselines; i++) {
@@ -52,15 +52,15 @@ sl_status sl_report__add_baselines(sl_str *s, sl_report__view *v) {
 
 /* ---------------------------------------------------------------- other problems ------------ */
 
-bool sl_report__is_others(const sl_report__view *v) { return sl_report__fig_others.is(v); }
+static bool is_others(const sl_report__view *v) { return sl_report__fig_others.is(v); }
 
-sl_status sl_report__add_others(sl_str *s, sl_report__view *v) {
+static sl_status add_others(sl_str *s, sl_report__view *v) {
     return sl_report__add_figure(s, v, &sl_report__fig_others);
 }
 
 /* ---------------------------------------------------------------- problems ------------------ */
 
-bool sl_report__is_problems(const sl_report__view *v) { return v->in->n_problems > 0; }
+static bool is_problems(const sl_report__view *v) { return v->in->n_problems > 0; }
 
 static void add_formula(sl_str *s, const char *name, const char *mathml, const char *text) {
     if (!mathml && !text) return;
@@ -119,7 +119,7 @@ done:
     return st;
 }
 
-sl_status sl_report__add_problems(sl_str *s, sl_report__view *v) {
+static sl_status add_problems(sl_str *s, sl_report__view *v) {
     sl_str_add(s, "<p>Test problems and what the model with the lowest validation loss found for "
                   "them. In the figures each mark is a data point; on the line what was found "
                   "agrees with it.</p>\n");
@@ -138,7 +138,7 @@ sl_status sl_report__add_problems(sl_str *s, sl_report__view *v) {
 
 /* ---------------------------------------------------------------- cost ---------------------- */
 
-bool sl_report__is_cost(const sl_report__view *v) { return v->in->n_costs > 0; }
+static bool is_cost(const sl_report__view *v) { return v->in->n_costs > 0; }
 
 /* rate: of one phase; that of all would mix what computes with what does not. */
 static void cost_row(sl_str *s, const sl_report_cost *c, bool rate) {
@@ -149,7 +149,7 @@ static void cost_row(sl_str *s, const sl_report_cost *c, bool rate) {
         SL_CELL_NUMBER(c->share, 2));
 }
 
-sl_status sl_report__add_cost(sl_str *s, sl_report__view *v) {
+static sl_status add_cost(sl_str *s, sl_report__view *v) {
     sl_report_cost sum = { .phase = "all", .share = NAN };
     SL_REPORT__TABLE(s, "", "phase", "#runs", "#time of runs", "#CPU time", "#FLOPs", "#GFLOP/s",
                      "#share of sgemm");
@@ -174,7 +174,7 @@ sl_status sl_report__add_cost(sl_str *s, sl_report__view *v) {
 
 /* ---------------------------------------------------------------- machines ------------------ */
 
-bool sl_report__is_origins(const sl_report__view *v) { return v->in->n_origins > 0; }
+static bool is_origins(const sl_report__view *v) { return v->in->n_origins > 0; }
 
 static bool same(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : "") == 0; }
 
@@ -183,7 +183,7 @@ static bool same_origin(const sl_report_origin *a, const sl_report_origin *b) {
            same(a->version, b->version);
 }
 
-sl_status sl_report__add_origins(sl_str *s, sl_report__view *v) {
+static sl_status add_origins(sl_str *s, sl_report__view *v) {
     const sl_report_origin *o = v->in->origins;
     const int n = v->in->n_origins;
     bool mixed = false;
@@ -219,9 +219,9 @@ sl_status sl_report__add_origins(sl_str *s, sl_report__view *v) {
 
 /* ---------------------------------------------------------------- failures ------------------ */
 
-bool sl_report__is_failures(const sl_report__view *v) { return v->in->n_failures > 0; }
+static bool is_failures(const sl_report__view *v) { return v->in->n_failures > 0; }
 
-sl_status sl_report__add_failures(sl_str *s, sl_report__view *v) {
+static sl_status add_failures(sl_str *s, sl_report__view *v) {
     sl_str_add(
         s, "<p>Runs without a result take no part in any law. Of one that is not evaluated, the "
            "loss does.</p>\n");
@@ -335,7 +335,12 @@ static void run_row(sl_str *s, const sl_report__view *v, int i, const int *decim
     sl_report__row(s, frontier ? "best" : NULL, cell, n);
 }
 
-sl_status sl_report__add_runs(sl_str *s, sl_report__view *v) {
+static bool always(const sl_report__view *v) {
+    (void)v;
+    return true;
+}
+
+static sl_status add_runs(sl_str *s, sl_report__view *v) {
     const char *names[SL_LEN(text_column) + SL_LEN(number_column) + 1];
     int n = 0;
     for (int k = 0; k < SL_LEN(text_column); k++)
@@ -359,9 +364,34 @@ sl_status sl_report__add_runs(sl_str *s, sl_report__view *v) {
     return SL_OK;
 }
 
+/* ---------------------------------------------------------------- notes --------------------- */
+
+static bool is_notes(const sl_report__view *v) { return v->l->n_note + v->t->n_note > 0; }
+
+static sl_status add_notes(sl_str *s, sl_report__view *v) {
+    sl_str_add(s, "<ul>\n");
+    for (int i = 0; i < v->l->n_note; i++) {
+        const bool far = v->l->note[i].kind == SL_LAWS_NOTE_FAR;
+        sl_str_addf(s, "<li%s>", far ? " class=\"red\"" : "");
+        sl_plot_escape(s, v->l->note[i].text);
+        sl_str_add(s, "</li>\n");
+    }
+    for (int i = 0; i < v->t->n_note; i++) {
+        bool said = false; // by the laws already
+        for (int k = 0; k < v->l->n_note; k++)
+            said = said || strcmp(v->l->note[k].text, v->t->note[i]) == 0;
+        if (said) continue;
+        sl_str_add(s, "<li>");
+        sl_plot_escape(s, v->t->note[i]);
+        sl_str_add(s, "</li>\n");
+    }
+    sl_str_add(s, "</ul>\n");
+    return SL_OK;
+}
+
 /* ---------------------------------------------------------------- how to repeat it ---------- */
 
-bool sl_report__is_repeat(const sl_report__view *v) { return v->in->command || v->in->plan; }
+static bool is_repeat(const sl_report__view *v) { return v->in->command || v->in->plan; }
 
 /* Lines stay lines, which sl_plot_escape makes blanks. */
 static void add_lines(sl_str *s, const char *text) {
@@ -379,7 +409,7 @@ static void add_lines(sl_str *s, const char *text) {
     }
 }
 
-sl_status sl_report__add_repeat(sl_str *s, sl_report__view *v) {
+static sl_status add_repeat(sl_str *s, sl_report__view *v) {
     if (v->in->command) {
         sl_str_add(s, "<pre><code>");
         add_lines(s, v->in->command);
@@ -392,3 +422,19 @@ sl_status sl_report__add_repeat(sl_str *s, sl_report__view *v) {
     }
     return SL_OK;
 }
+
+/* ---------------------------------------------------------------- all ----------------------- */
+
+const sl_report__section sl_report__sections_study[] = {
+    { "training", "Training curves", is_training, add_training },
+    { "baselines", "Baselines", is_baselines, add_baselines },
+    { "others", "Other problems", is_others, add_others },
+    { "problems", "Solved and missed", is_problems, add_problems },
+    { "cost", "What it cost", is_cost, add_cost },
+    { "machines", "Machines and versions", is_origins, add_origins },
+    { "failures", "Runs that failed", is_failures, add_failures },
+    { "runs", "All runs", always, add_runs },
+    { "notes", "Notes", is_notes, add_notes },
+    { "repeat", "How to repeat it", is_repeat, add_repeat },
+    { 0 },
+};
