@@ -130,6 +130,9 @@ if(python_any)
     add_test(NAME docs.columns COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/docs/columns.py
              --self-test ${CMAKE_SOURCE_DIR})
     set_tests_properties(docs.columns PROPERTIES LABELS tree COST 20000)
+    add_test(NAME docs.links COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/docs/links.py --self-test
+             ${CMAKE_SOURCE_DIR})
+    set_tests_properties(docs.links PROPERTIES LABELS tree COST 20000)
     add_test(NAME abi COMMAND ${python_any} ${CMAKE_SOURCE_DIR}/tests/abi/abi.py ${CMAKE_SOURCE_DIR}
              ${CMAKE_C_COMPILER} $<TARGET_FILE:symlaw_shared> ${static_library})
     set_tests_properties(abi PROPERTIES LABELS tree COST 20000 ENVIRONMENT "NM=${CMAKE_NM}")
