@@ -1,4 +1,4 @@
-"""Commands of the guides do what the guides show. In docs/guides/*.md:
+"""Commands of the guides do what the guides show. In docs/guides/*.md and README.md:
 
     $ symlaw discover examples/kepler.csv      a line with $ is run by bash, in a folder of the document's own,
     T = a^(3/2)                                where examples/ and studies/ are those of the repository;
@@ -17,7 +17,7 @@ from tool import PROGRAM
 
 ROOT = Path(__file__).parents[2]
 BUILD = Path(PROGRAM).parent
-DOCUMENTS = sorted((ROOT / "docs" / "guides").glob("*.md"))
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 
 
 def blocks(text):
