@@ -243,7 +243,7 @@ static bool read_key(key *k, sl_serve__reply *r, const sl_serve__call *c) {
     if (!number(&k->depth, r, c, "depth", 2, 0, DEPTH_MAX) ||
         !number(&k->variables, r, c, "variables", 2, 1, 3) ||
         !number(&k->size, r, c, "size", 100000, 1, SIZE_MAX_SET) ||
-        !number(&k->seed, r, c, "seed", 0, 0, INT64_C(999999999999999999)))
+        !number(&k->seed, r, c, "seed", 0, 0, (INT64_C(1) << 53) - 1))
         return false;
     if (ops && strlen(ops) >= sizeof k->ops) {
         sl_serve__fail(r, 400, "name fewer operators", "\"ops\" has %zu bytes", strlen(ops));
@@ -355,9 +355,22 @@ static void look_up(sl_serve__reply *r, const sl_serve__call *c, const kept *k) 
     symlaw_formula_free(f);
 }
 
+/* Does the query have `name` together with (without) another one? A name that would be ignored is
+ * refused. */
+static bool is_out_of_place(sl_serve__reply *r, const sl_serve__call *c, const char *name,
+                            const char *other, bool with) {
+    if (!sl_serve__query(c, name) || (sl_serve__query(c, other) != NULL) != with) return false;
+    sl_serve__fail(r, 400, "correct the query", "\"%s\" is used %s \"%s\"", name,
+                   with ? "without" : "with", other);
+    return true;
+}
+
 void sl_serve__answer_universe(sl_serve *s, const sl_serve__call *c, sl_serve__reply *r) {
     key wanted;
     kept *k;
+    if (is_out_of_place(r, c, "format", "find", false) ||
+        is_out_of_place(r, c, "contains", "find", true))
+        return;
     if (!read_key(&wanted, r, c) || !take(&k, s->sets, &wanted, r)) return;
     if (sl_serve__query(c, "find"))
         look_up(r, c, k);
@@ -447,6 +460,9 @@ static void pair(sl_serve__reply *r, const sl_serve__call *c, const kept *k) {
 void sl_serve__answer_pair(sl_serve *s, const sl_serve__call *c, sl_serve__reply *r) {
     key wanted;
     kept *k;
+    if (is_out_of_place(r, c, "draw", "member", false) ||
+        is_out_of_place(r, c, "index", "member", true))
+        return;
     if (!read_key(&wanted, r, c) || !take(&k, s->sets, &wanted, r)) return;
     pair(r, c, k);
     give_back(s->sets, k);

@@ -1,9 +1,10 @@
 /* http - connections, by libmicrohttpd. The only file that knows it.
  *
- * One thread polls all sockets. Answers that take more than microseconds are made by a few threads
- * of this file (`slow` in the router's table), while their connection is suspended. A stream of
- * events is a response that is read piece by piece; where there is nothing to read, its connection
- * is suspended until the channel wakes it.
+ * One thread polls all sockets, by poll rather than epoll: as fast at these numbers, and events are
+ * by level, so that none is lost around a suspension. Answers that take more than microseconds are
+ * made by a few threads of this file (`slow` in the router's table), while their connection is
+ * suspended. A stream of events is a response that is read piece by piece; where there is nothing
+ * to read, its connection is suspended until the channel wakes it.
  *
  * Locks: channels' lock, then libmicrohttpd's own. It calls none of the functions below with its
  * locks held.
@@ -513,7 +514,7 @@ static bool begin(sl_serve__http *h, int fd) {
     // one address may have half of the connections, where there are others
     const unsigned most = (unsigned)c->max_connections;
     h->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+        MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
         on_request, h, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_CONNECTION_LIMIT, most + SPARE_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         h->s->guard.loopback ? 0u : (most + 1) / 2, MHD_OPTION_CONNECTION_TIMEOUT,

@@ -15,7 +15,7 @@ from server import HARD, KEPLER, PROGRAM, ROOT, SLOW, Server
 
 @pytest.fixture(scope="module")
 def server():
-    with Server("--max-jobs", "2", "--max-seconds", "30", "--max-body", "1000000", "--max-rows", "5000",
+    with Server("--max-jobs", "2", "--max-seconds", str(30 * SLOW), "--max-body", "1000000", "--max-rows", "5000",
                 "--max-columns", "50") as s:
         yield s
 
@@ -286,7 +286,7 @@ def test_the_universe_is_listed_found_and_searched(server):
     sines = server.get("/api/v1/universe?depth=2&contains=sin(x1)&count=200").json["items"]
     assert len(sines) > 10 and all("sin(x1)" in i["formula"] for i in sines)
     for query in ("depth=4", "depth=x", "variables=0", "count=1000", "ops=nothing", "find=)", "unknown=1",
-                  "depth=1&depth=2", "start=-1"):
+                  "depth=1&depth=2", "start=-1", "format=infix", "find=x1&contains=x"):
         assert is_error(server.get("/api/v1/universe?" + query), 400)
 
 
@@ -299,7 +299,7 @@ def test_pairs_are_those_of_the_command_line(server):
     drawn = server.get("/api/v1/pair?depth=1&member=5&draw=2").json
     assert drawn["member"] == 5
     assert server.get("/api/v1/pair?depth=1&member=5&draw=1").json["index"] < drawn["index"]
-    for query in ("split=none", "depth=1&member=1000", "depth=1&index=999999999999"):
+    for query in ("split=none", "depth=1&member=1000", "depth=1&index=999999999999", "draw=1", "index=1&member=1"):
         assert is_error(server.get("/api/v1/pair?" + query), 400)
 
 
@@ -473,11 +473,11 @@ def test_too_many_connections_are_503():
 
 
 def test_a_job_that_nobody_follows_is_cancelled():
-    with Server("--max-seconds", "60") as s:
+    with Server("--max-seconds", str(60 * SLOW)) as s:
         job = s.start(HARD, effort="high")
         s.events(f"/api/v1/jobs/{job}/events", most=2)  # and away
         other = s.start(HARD, effort="high")             # never followed: it stays
-        time.sleep(27 * min(SLOW, 1.5))
+        time.sleep(27 * min(SLOW, 1.5))  # 15 after the reader is missed, at most 10 after it left
         assert s.state(job)["state"] == "cancelled" and s.state(other)["state"] == "running"
 
 
