@@ -90,14 +90,34 @@ static void add_set_options(sl_serve__text *t, const sl_serve__sets *sets, const
     sl_serve__json_real(t, "max-memory", sets->s->config.max_memory);
 }
 
-/* Numbers of each level, as "symlaw expressions --count-only --json" has them. */
+/* Appends a level; without a count of it raw and distinct are null. */
+static void add_level(sl_serve__text *t, int level, const json_t *count, int64_t members) {
+    sl_serve__json_open(t, NULL, '{');
+    sl_serve__json_int(t, "level", level);
+    if (count) {
+        sl_serve__json_int(t, "raw", json_integer_value(json_object_get(count, "raw")));
+        sl_serve__json_int(t, "distinct", json_integer_value(json_object_get(count, "distinct")));
+    } else {
+        sl_serve__json_raw(t, "raw", NULL);
+        sl_serve__json_raw(t, "distinct", NULL);
+    }
+    sl_serve__json_int(t, "members", members);
+    sl_serve__json_close(t, '}');
+}
+
+/* Numbers of each level, as "symlaw expressions --count-only --json" has them up to depth 2. Those
+ * of depth 3 would take as long as the set itself. */
 static symlaw_status count_levels(kept *k, const sl_serve__sets *sets, building *b) {
+    enum { COUNTED = 2 };
     sl_serve__text options = { 0 }, levels = { 0 };
     char *result = NULL;
     json_error_t e;
     int64_t sum = 0;
+    const int64_t all = symlaw_set_count(k->set);
+    key counted = k->key;
+    if (counted.depth > COUNTED) counted.depth = COUNTED;
     sl_serve__json_open(&options, NULL, '{');
-    add_set_options(&options, sets, &k->key);
+    add_set_options(&options, sets, &counted);
     sl_serve__json_bool(&options, "count-only", true);
     sl_serve__json_close(&options, '}');
     const symlaw_status st =
@@ -108,15 +128,11 @@ static symlaw_status count_levels(kept *k, const sl_serve__sets *sets, building 
     sl_serve__json_open(&levels, NULL, '[');
     for (int i = 0; i < LEVELS_MAX; i++) {
         const json_t *level = json_array_get(list, (size_t)i);
+        const int64_t before = sum;
         sum += json_integer_value(json_object_get(level, "distinct"));
+        if (i == k->key.depth || sum > all) sum = all; // of the last one, a sample
         k->level_end[i] = sum;
-        if (!level) continue;
-        sl_serve__json_open(&levels, NULL, '{');
-        sl_serve__json_int(&levels, "level", i);
-        sl_serve__json_int(&levels, "raw", json_integer_value(json_object_get(level, "raw")));
-        sl_serve__json_int(&levels, "distinct",
-                           json_integer_value(json_object_get(level, "distinct")));
-        sl_serve__json_close(&levels, '}');
+        if (i <= k->key.depth) add_level(&levels, i, level, sum - before);
     }
     sl_serve__json_close(&levels, ']');
     k->levels = levels.text;
