@@ -23,7 +23,8 @@ static void add_command_names(sl_cli__text *t) {
 
 /* ---------------------------------------------------------------- bash ---------------------- */
 
-/* Completion of a value: words, or the names of files or folders; nothing for free values. */
+/* Completion of a value: words, or the names of files or folders; none for free values. Always a
+ * command. */
 static void bash_value(sl_cli__text *t, const symlaw_option_info *o) {
     if (o->choices) {
         sl_cli__addf(t, "COMPREPLY=($(compgen -W \"");
@@ -34,6 +35,8 @@ static void bash_value(sl_cli__text *t, const symlaw_option_info *o) {
                      "compopt -o filenames; local IFS=$'\\n'; "
                      "COMPREPLY=($(compgen -%c -- \"$cur\"))",
                      o->type == SYMLAW_OPTION_FILE ? 'f' : 'd');
+    } else {
+        sl_cli__addf(t, ":");
     }
 }
 
@@ -43,11 +46,9 @@ static void bash_command(sl_cli__text *t, const symlaw_command_info *c) {
     for (int i = 0; i < c->n_options; i++) {
         const symlaw_option_info *o = sl_cli__option(c, i);
         if (o->arity == 0) continue;
-        sl_cli__text value = { 0 };
-        bash_value(&value, o);
-        sl_cli__addf(t, "        --%s) %s%sreturn ;;\n", o->name, value.len ? value.text : "",
-                     value.len ? "; " : "");
-        sl_cli__text_clear(&value);
+        sl_cli__addf(t, "        --%s) ", o->name);
+        bash_value(t, o);
+        sl_cli__addf(t, "; return ;;\n");
     }
     sl_cli__addf(t, "        esac\n");
     if (bare) {

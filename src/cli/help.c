@@ -12,6 +12,7 @@ const char sl_cli__examples[] = "  symlaw expressions --depth 2 --format python\
                                 "  symlaw info --size 6.5M --ratio 5\n"
                                 "  symlaw train --size micro --steps 2000 --out runs/first\n"
                                 "  symlaw discover data.csv\n"
+                                "  symlaw fit 'y = a*exp(-k*t)' data.csv\n"
                                 "  symlaw eval --model runs/first --split test\n"
                                 "  symlaw laws studies/paper_runs.csv\n"
                                 "  symlaw study run studies/micro.json\n"

@@ -5,11 +5,11 @@
 
 #include "commands/commands_impl.h"
 
-static sl_commands_command *const commands[] = { &sl_commands__expressions, &sl_commands__pairs,
-                                                 &sl_commands__train,       &sl_commands__discover,
-                                                 &sl_commands__eval,        &sl_commands__laws,
-                                                 &sl_commands__study,       &sl_commands__info,
-                                                 &sl_commands__bench,       &sl_commands__doctor };
+static sl_commands_command *const commands[] = {
+    &sl_commands__expressions, &sl_commands__pairs, &sl_commands__train, &sl_commands__discover,
+    &sl_commands__fit,         &sl_commands__eval,  &sl_commands__laws,  &sl_commands__study,
+    &sl_commands__info,        &sl_commands__bench, &sl_commands__doctor
+};
 
 int sl_commands_count(void) { return SL_LEN(commands); }
 

@@ -126,7 +126,7 @@ SL_NODISCARD sl_status sl_commands__run_inner(char **result_json, sl_commands_co
 
 extern sl_commands_command sl_commands__expressions, sl_commands__pairs, sl_commands__train,
     sl_commands__discover, sl_commands__eval, sl_commands__laws, sl_commands__info,
-    sl_commands__bench, sl_commands__study, sl_commands__doctor;
+    sl_commands__bench, sl_commands__fit, sl_commands__study, sl_commands__doctor;
 
 /* Members of a set as lines, or as JSON lines. */
 typedef struct sl_commands__listing {
@@ -161,6 +161,23 @@ void sl_commands__table_release(int kept);
 SL_NODISCARD sl_status sl_commands__discover_fitted(sl_file **file, sl_commands_run *run,
                                                     const sl_table *t, const sl_candidate *best,
                                                     const char *path, const sl_table_options *o);
+
+/* ---------------------------------------------------------------- beside.c ------------------ */
+
+/* *number := what --sigma is, or *column := the name that it is; 0 and NULL if it is neither.
+ * SL_EINVAL: --weights is given too. */
+SL_NODISCARD sl_status sl_commands__sigma_find(double *number, const char **column,
+                                               const char *sigma, const char *weights);
+/* f->names, target := those of the table that a terminal and a comment can take, in a. */
+SL_NODISCARD sl_status sl_commands__table_names(sl_report_discovery *f, sl_arena *a,
+                                                const sl_table *t);
+/* *html := does the name of a picture ask for a page? */
+SL_NODISCARD sl_status sl_commands__picture_find(bool *html, const char *path);
+/* A file beside the result, opened before the work (path NULL: none). One that cannot be written is
+ * a failure at the end of the call. */
+SL_NODISCARD sl_status sl_commands__beside_open(sl_file **out, sl_commands_run *run,
+                                                const char *path, const char *what);
+SL_NODISCARD sl_status sl_commands__beside_write(sl_file **file, sl_str *s);
 
 /* ---------------------------------------------------------------- pairs --------------------- */
 

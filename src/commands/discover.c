@@ -140,39 +140,10 @@ static const char help[] =
 
 /* ---------------------------------------------------------------- what was asked for -------- */
 
-/* *html := does the picture's name ask for a page? */
-static sl_status find_picture(bool *html, const char *path) {
-    const char *end = strrchr(path, '.');
-    *html = end && (strcmp(end, ".html") == 0 || strcmp(end, ".htm") == 0);
-    if (*html || (end && strcmp(end, ".svg") == 0)) return SL_OK;
-    return sl_fail(SL_EINVAL, "--plot draws FILE.svg or FILE.html, not \"%.200s\"", path);
-}
-
 /* The model's inputs, where it alone is asked. */
 static int most_inputs(const sl_infer *model, int search) {
     if (search != SL_DISCOVER_MODEL) return SL_DATA_MAX_INPUTS;
     return SL_MIN(sl_infer_about(model)->variables, SL_TOKEN_VARIABLES);
-}
-
-/* *value := the number that --sigma is, or *column := the name that it is. */
-static sl_status find_sigma(double *number, const char **column, const options *o) {
-    const char *text = o->sigma;
-    char *end;
-    *number = 0;
-    *column = NULL;
-    if (!text) return SL_OK;
-    if (o->weights)
-        return sl_fail(SL_EINVAL, "--sigma and --weights both say how good rows are; give one");
-    const double x = sl_strtod(text, &end);
-    if (end == text || *end) {
-        *column = text;
-        return SL_OK;
-    }
-    if (!(x > 0) || isinf(x))
-        return sl_fail(SL_EINVAL, "--sigma must be a number above 0 or a column, not \"%.40s\"",
-                       text);
-    *number = x;
-    return SL_OK;
 }
 
 static sl_status table_options(sl_table_options *out, const options *o, int most) {
@@ -180,28 +151,12 @@ static sl_status table_options(sl_table_options *out, const options *o, int most
     out->target = o->target;
     out->inputs = o->inputs;
     double sigma;
-    SL_TRY(find_sigma(&sigma, &out->sigma, o));
+    SL_TRY(sl_commands__sigma_find(&sigma, &out->sigma, o->sigma, o->weights));
     out->weights = o->weights;
     out->max_inputs = most;
     out->max_rows = o->max_rows;
     out->seed = (uint64_t)o->common.seed;
     return sl_commands_reading_options(&out->csv, &o->reading);
-}
-
-/* ---------------------------------------------------------------- reading ------------------- */
-
-/* Names that a terminal and a comment can take. */
-static sl_status take_names(sl_report_discovery *f, sl_arena *a, const sl_table *t) {
-    const char **names = sl_arena_alloc(a, SL_DATA_MAX_INPUTS * sizeof *names);
-    bool good = names;
-    for (int i = 0; i < t->data.inputs && good; i++) {
-        names[i] = sl_text_visible(a, t->data.names[i]);
-        good = names[i];
-    }
-    f->target = good ? sl_text_visible(a, t->data.target) : NULL;
-    if (!f->target) return sl_fail(SL_ENOMEM, "no memory for names of columns");
-    f->names = (sl_names){ names, t->data.inputs };
-    return SL_OK;
 }
 
 /* ---------------------------------------------------------------- files beside the result --- */
@@ -213,26 +168,10 @@ typedef struct beside {
     bool html; // of the picture
 } beside;
 
-static sl_status open_file(sl_file **out, sl_commands_run *run, const char *path,
-                           const char *what) {
-    if (!path) return SL_OK;
-    const sl_status st = sl_file_create(out, path);
-    if (st != SL_EIO) return st;
-    sl_commands_fail_late(run, st);
-    sl_commands_note(&run->listener, "there will be no %s: %s", what, run->late_line);
-    return SL_OK;
-}
-
-static sl_status write_file(sl_file **file, sl_str *s) {
-    SL_TRY(sl_str_status(s));
-    SL_TRY(sl_file_write(*file, s->text, s->len));
-    return sl_file_commit(file);
-}
-
 static sl_status draw(sl_file **file, bool html, const sl_report_discovery *f) {
     sl_str s = { 0 };
     sl_status st = sl_report_discovery_picture(&s, f, html);
-    if (st == SL_OK) st = write_file(file, &s);
+    if (st == SL_OK) st = sl_commands__beside_write(file, &s);
     sl_str_clear(&s);
     return st;
 }
@@ -240,7 +179,7 @@ static sl_status draw(sl_file **file, bool html, const sl_report_discovery *f) {
 static sl_status write_candidates(sl_file **file, const sl_report_discovery *f) {
     sl_str s = { 0 };
     sl_status st = sl_report_discovery_csv(&s, f);
-    if (st == SL_OK) st = write_file(file, &s);
+    if (st == SL_OK) st = sl_commands__beside_write(file, &s);
     sl_str_clear(&s);
     return st;
 }
@@ -377,9 +316,9 @@ static sl_status discover(sl_report_discovery *f, sl_discovery **found, source *
     const options *o = run->options;
     const char *column;
     double sigma;
-    SL_TRY(find_sigma(&sigma, &column, o));
+    SL_TRY(sl_commands__sigma_find(&sigma, &column, o->sigma, o->weights));
     f->constant = sl_data_constant(&f->table->data);
-    SL_TRY(take_names(f, &run->arena, f->table));
+    SL_TRY(sl_commands__table_names(f, &run->arena, f->table));
     if (o->derivative) SL_TRY(find_input(&f->derivative, o->derivative, &f->table->data));
     const sl_commands_request request = { .model = m->model,
                                           .open = m->model ? NULL : open_late,
@@ -445,8 +384,8 @@ static sl_status check(sl_commands__style *how, beside *files, sl_discover_optio
                        "missing input file: symlaw discover FILE, or - for standard input");
     SL_TRY(sl_commands__style_find(how, run, &o->format));
     SL_TRY(sl_commands_reading_options(&csv, &o->reading));
-    SL_TRY(find_sigma(&sigma, &column, o));
-    if (o->plot) SL_TRY(find_picture(&files->html, o->plot));
+    SL_TRY(sl_commands__sigma_find(&sigma, &column, o->sigma, o->weights));
+    if (o->plot) SL_TRY(sl_commands__picture_find(&files->html, o->plot));
     SL_TRY(sl_commands_discover_options(out, &o->look, o->common.seed));
     return sl_discover_options_check(out);
 }
@@ -460,9 +399,9 @@ static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     SL_TRY(check(&how, &files, &look, run));
     sl_status st;
     run->costly = true;
-    SL_GO(open_file(&files.plot, run, o->plot, "picture"));
-    SL_GO(open_file(&files.candidates, run, o->candidates, "list of candidates"));
-    SL_GO(open_file(&files.fitted, run, o->fitted, "table of values"));
+    SL_GO(sl_commands__beside_open(&files.plot, run, o->plot, "picture"));
+    SL_GO(sl_commands__beside_open(&files.candidates, run, o->candidates, "list of candidates"));
+    SL_GO(sl_commands__beside_open(&files.fitted, run, o->fitted, "table of values"));
     SL_GO(find_model(&m, run, look.search));
     st = find(run, &m, look.search, &files, how, result, ok);
 done:

@@ -14,6 +14,7 @@ static sl_status pass_on(sl_commands_run *run) {
     SL_TRY(sl_str_status(&run->output));
     size_t n = run->output.len;
     if (n == 0) return SL_OK;
+    if (run->stopped) run->listener.call->stop = false; // at a note: it was acted on
     if (run->file) SL_TRY(sl_file_write(run->file, run->output.text, n));
     const sl_status st = run->file ? sl_commands_send_event(&run->listener, SYMLAW_EVENT_PROGRESS,
                                                             "writing", 7, run->done, run->total)

@@ -173,6 +173,7 @@ typedef struct sl_table {
     sl_units units;            // from the names of columns
     int columns;               // of the file
     int column[SL_DATA_MAX_INPUTS]; // of them, from 0: those that the inputs are
+    const int64_t *row;        // of the file, from 1, by row of the data
     int64_t read;              // rows of the file
     int64_t missing, infinite; // of them dropped, because a cell that is needed was; of sampled
                                // rows alone where the inputs were found out late

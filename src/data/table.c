@@ -552,6 +552,15 @@ static sl_status note_all(sl_table *t, const reader *r, const int *place) {
     return n.failed ? sl_fail(SL_ENOMEM, "no memory for notes on a table") : SL_OK;
 }
 
+static sl_status copy_rows(sl_table *t, const held *list) {
+    const int64_t n = t->data.rows;
+    int64_t *row = sl_arena_alloc(&t->arena, (size_t)n * sizeof *row);
+    if (!row) return sl_fail_memory((size_t)n, sizeof *row, "numbers of rows");
+    for (int64_t i = 0; i < n; i++) row[i] = list[i].number;
+    t->row = row;
+    return SL_OK;
+}
+
 static sl_status finish(sl_table *t, reader *r) {
     sl_status st;
     int place[SL_DATA_MAX_INPUTS];
@@ -575,6 +584,7 @@ static sl_status finish(sl_table *t, reader *r) {
     }
     SL_GO(copy_names(t, r, place));
     SL_GO(note_all(t, r, place));
+    SL_GO(copy_rows(t, list));
     t->columns = sl_io_csv_columns(r->of.csv);
     t->read = sl_io_csv_row(r->of.csv);
     t->missing = r->missing;

@@ -131,12 +131,14 @@ typedef enum sl_candidate_state {
 } sl_candidate_state;
 const char *sl_discover_candidate_state_name(sl_candidate_state s);
 
-/* The source of a candidate: samples (of the model or of a proposer), the search, or neither.
+/* The source of a candidate: samples (of the model or of a proposer), the search, neither, or a
+ * caller that fits its own formula.
  *    id  name */
 #define SL_SOURCES(X)           \
     X(MODEL,    "model")        \
     X(SEARCH,   "search")       \
-    X(BASELINE, "baseline")
+    X(BASELINE, "baseline")     \
+    X(GIVEN,    "given")
 
 typedef enum sl_source {
 #define X(id, name) SL_SOURCE_##id,

@@ -287,6 +287,11 @@ SL_NODISCARD sl_status sl_expr_parse(const sl_node **out, sl_arena *a, sl_format
                                      const char *text, size_t n, const sl_names *names,
                                      sl_text_error *error);
 
+/* *words := the names in a text of INFIX, each once, in a: of columns, variables and constants, pi
+ * and e among them, but not of functions. Ends where the text cannot be read. */
+SL_NODISCARD sl_status sl_expr_infix_words(const char *const **words, int *n, sl_arena *a,
+                                           const char *text, size_t length);
+
 /* Appends e to s. Parsing it again (formats that read back) and tidying gives tidy(e). */
 SL_NODISCARD sl_status sl_expr_print(sl_str *s, sl_format format, const sl_node *e,
                                      const sl_names *names);

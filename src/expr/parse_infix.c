@@ -352,3 +352,28 @@ sl_expr_term *sl_expr__text_infix(sl_reader *r) {
     if (r->build.st == SL_OK && p.tok.kind != END) unexpected(&p, "an operator or the end");
     return t;
 }
+
+sl_status sl_expr_infix_words(const char *const **words, int *n, sl_arena *a, const char *text,
+                              size_t length) {
+    const char **list = sl_arena_alloc(a, (length + 1) * sizeof *list);
+    char *name = sl_arena_alloc(a, length + 2);
+    if (!list || !name) return sl_fail_memory(length + 1, sizeof *list, "names");
+    sl_reader r = {
+        .text = length ? text : "", .n = length, .name = name, .name_size = length + 2
+    };
+    r.build = (sl_expr_builder){ .arena = a, .at = &r.at };
+    parser p = { .r = &r };
+    *n = 0;
+    for (advance(&p); p.tok.kind != END && p.tok.kind != BAD;) {
+        const bool named = p.tok.kind == QUOTED || (p.tok.kind == NAME && !p.tok.of_module);
+        const char *word = named ? sl_arena_text(a, name, strlen(name)) : NULL;
+        if (named && !word) return sl_fail_memory(length, 1, "a name");
+        const bool quoted = p.tok.kind == QUOTED;
+        advance(&p);
+        bool fresh = named && (quoted || !is(&p, '('));
+        for (int i = 0; i < *n && fresh; i++) fresh = strcmp(list[i], word) != 0;
+        if (fresh) list[(*n)++] = word;
+    }
+    *words = list;
+    return SL_OK;
+}

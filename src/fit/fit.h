@@ -175,6 +175,41 @@ double sl_fit_bits_by_r2(const sl_fit *f, int inputs, int64_t rows);
 SL_NODISCARD sl_status sl_fit_evidence(double *out, const sl_bits *formula, const sl_dataset *p,
                                        const sl_noise *noise, double tried);
 
+/* ---------------------------------------------------------------- a given formula ----------- */
+
+/* Of the constants of a formula; each array has one value for each of them, or is NULL. */
+typedef struct sl_curve_options {
+    const double *start; // where `given`; the others are searched for
+    const bool *given;
+    const double *lo, *hi; // bounds; may be infinite
+    double sigma;          // of y's errors, where rows have none of their own; 0: not known
+    uint64_t seed;
+    bool (*stop)(void *payload); // may be NULL
+    void *payload;
+} sl_curve_options;
+
+typedef struct sl_curve {
+    sl_fit fit;          // r2 NaN: no constants were found for which it is real in every row
+    double *correlation; // of constants j and k: [j * params + k]; NaN where it is not known
+    bool idle[SL_FIT_MAX_PARAMS]; // the constant changes no value; its error is infinite
+    bool tied[SL_FIT_MAX_PARAMS]; // others can make up for it; its error is infinite
+    int bound[SL_FIT_MAX_PARAMS]; // -1, 1: it is at its lower, upper bound
+    int rank;            // directions in the space of constants that the data determine
+    bool converged;
+    double sse;          // sum of squares of (f - y)/sigma; sigma 1 where rows have none
+    double rms;          // of f - y
+    double chi2;         // NaN where sigma is not absolute
+    double aic, bic;     // by normal errors; their size is one more constant where it is estimated
+    sl_bits bits;
+} sl_curve;
+
+/* *out := e, tidy, with its `params` constants fitted to p, in a: least squares within the bounds.
+ * Standard errors as SciPy's curve_fit: by sigma where it is absolute (absolute_sigma=True), else
+ * scaled by the residual variance; NaN without a degree of freedom. The same values on every
+ * machine. SL_ELIMIT, SL_EOVERFLOW: a derivative is too large. */
+SL_NODISCARD sl_status sl_fit_curve(sl_curve *out, sl_arena *a, const sl_node *e, int params,
+                                    const sl_dataset *p, const sl_curve_options *o);
+
 /* ---------------------------------------------------------------- units --------------------- */
 
 /* The dimensions of a formula and its constants. */

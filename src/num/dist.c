@@ -96,6 +96,45 @@ double sl_num_chi2_tail(double x, double k) {
     return fmax(0, gamma_tail(k / 2, x / 2));
 }
 
+/* Stirling's series, from 10 on; below that by the recurrence. */
+static double log_gamma(double x) {
+    double shift = 0;
+    for (; x < 10; x++) shift += log(x);
+    const double r = 1 / (x * x);
+    const double series = (1.0 / 12 - r * (1.0 / 360 - r * (1.0 / 1260 - r / 1680))) / x;
+    return (x - 0.5) * log(x) - x + 0.5 * log(2 * PI) + series - shift;
+}
+
+/* The continued fraction of the regularised incomplete beta function I(x; a, b) by Lentz's method
+ * (Numerical Recipes, 6.4); it converges fast for x < (a + 1)/(a + b + 2). */
+static double beta_fraction(double x, double a, double b) {
+    double c = 1, d = 1 / (1 - (a + b) * x / (a + 1)), h = d;
+    for (int k = 1; k < 10000; k++) {
+        const double even = k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k));
+        d = 1 / (1 + even * d);
+        c = 1 + even / c;
+        h *= d * c;
+        const double odd = -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1));
+        d = 1 / (1 + odd * d);
+        c = 1 + odd / c;
+        h *= d * c;
+        if (fabs(d * c - 1) < DBL_EPSILON) break;
+    }
+    return h;
+}
+
+double sl_num_f_tail(double x, double m, double n) {
+    if (!(m > 0) || !(n > 0) || isnan(x)) return NAN;
+    if (x <= 0) return 1;
+    if (isinf(x)) return 0;
+    // P(X >= x) = I(n/(n + m x); n/2, m/2)
+    const double a = n / 2, b = m / 2, at = n / (n + m * x), rest = m * x / (n + m * x);
+    const double density =
+        exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(at) + b * log(rest));
+    if (at < (a + 1) / (a + b + 2)) return density * beta_fraction(at, a, b) / a;
+    return 1 - density * beta_fraction(rest, b, a) / b;
+}
+
 /* P(K >= t) for Kolmogorov's limit law. Two forms of one theta function, each good where the other
  * is slow; at the cut four and five terms are enough. */
 static double kolmogorov_tail(double t) {

@@ -146,6 +146,9 @@ double sl_num_normal_quantile(double p);     // inverse of the above; NaN outsid
 /* P(X >= x), X chi-square with k > 0 degrees of freedom. */
 double sl_num_chi2_tail(double x, double k);
 
+/* P(X >= x), X of Fisher's F distribution with m and n > 0 degrees of freedom. */
+double sl_num_f_tail(double x, double m, double n);
+
 /* P(D >= d) for the two-sided Kolmogorov-Smirnov distance of n values to their true distribution:
  * the limit law with Vrbik's correction, within 0.03/n of the exact one from n = 10 on. */
 double sl_num_ks_tail(double d, int64_t n);

@@ -155,6 +155,7 @@ static void add_origin(sl_str *s, const sl_report_discovery *f, const sl_candida
     case SL_SOURCE_BASELINE:
         sl_str_add(s, "the baselines: a constant, inputs, a linear formula");
         break;
+    case SL_SOURCE_GIVEN:
     case SL_SOURCE_COUNT: break;
     }
     sl_str_add_char(s, '\n');

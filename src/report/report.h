@@ -139,6 +139,66 @@ void sl_report_discovery_notes(const sl_report_discovery *f, sl_report_message m
 SL_NODISCARD sl_status sl_report_discovery_picture(sl_str *s, const sl_report_discovery *r,
                                                    bool html);
 
+/* ---------------------------------------------------------------- a fit --------------------- */
+
+/* A formula that was fitted. */
+typedef struct sl_report_formula {
+    const char *text;            // as it was given; NULL: it was discovered
+    const char *const *constant; // names of its constants
+    sl_curve curve;
+} sl_report_formula;
+
+typedef struct sl_report_group {
+    const char *name;
+    int64_t rows;
+    bool fitted; // false: it has fewer rows than constants
+    sl_curve curve;
+} sl_report_group;
+
+/* Constants common to all groups against constants of each: how probable is a sum of squares that
+ * is smaller by so much, if they are common? NaN where it cannot be said. */
+typedef struct sl_report_group_test {
+    double f;                  // the statistic of the F-test; NaN: it is the chi-square test
+    double chi2;               // the statistic of that
+    double degrees, remaining; // degrees of freedom; remaining: of the residuals
+    double p;
+    double bits_common, bits_separate; // description lengths
+} sl_report_group_test;
+
+/* What formulas are ranked by; the lowest is the best. */
+enum { SL_REPORT_RANK_BITS, SL_REPORT_RANK_AIC, SL_REPORT_RANK_BIC };
+#define SL_REPORT_RANKS "bits|aic|bic"
+
+typedef struct sl_report_fit {
+    sl_report_discovery base; // file, table, data, names, target, units, read_seconds, seed
+    sl_report_formula *formula;
+    int n;
+    int rank;     // SL_REPORT_RANK_*
+    double sigma; // of the target, where it is one number; 0: not given
+    sl_cut cut;
+    const char *group_column; // NULL: no groups
+    const char *const *group_constant; // names of constants
+    const sl_report_group *group;
+    int n_groups;
+    sl_report_group_test test; // of the first formula
+} sl_report_fit;
+
+/* formula[] in the order of the rank; those without an R2 come last. */
+void sl_report_fit_rank(sl_report_fit *r);
+/* The test by the groups and the first formula, whose constants are common. */
+void sl_report_fit_test(sl_report_group_test *out, const sl_report_fit *r);
+/* Calls back with what has to be known of the first formula's fit: constants that are not
+ * determined, a fit that has not converged. */
+typedef void (*sl_report_sentence)(void *payload, const char *sentence);
+SL_NODISCARD sl_status sl_report_fit_notes(const sl_report_fit *r, sl_report_sentence say,
+                                           void *payload);
+/* The first formula with its constants and figures, all formulas in one table where there are
+ * several, the groups; rounded. */
+SL_NODISCARD sl_status sl_report_fit_table(sl_str *s, const sl_report_fit *r);
+SL_NODISCARD sl_status sl_report_fit_json(sl_str *s, const sl_report_fit *r);
+/* As sl_report_discovery_picture. */
+SL_NODISCARD sl_status sl_report_fit_picture(sl_str *s, const sl_report_fit *r, bool html);
+
 /* ---------------------------------------------------------------- an evaluation ------------- */
 
 /* judgements: problem by problem, seed by seed. */

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from tool import run
@@ -25,6 +26,8 @@ COMMANDS = [
     ["info", "--lr", "0.00125", "--tokens", "31.5", "--json"],
     ["info", "--dropout", "1.75", "--tokens", "31.5"],
     ["train", "--help"],
+    ["fit", "y = a*exp(-k*t) + c", str(Path(__file__).parents[1] / "golden" / "fit" / "decay.csv"), "--bounds", "c=0.5:1.5",
+     "--start", "k=0.25"],
     ["expressions", "--canon", "0.25*x1 + 1.5e-3*x2"],
     ["expressions", "--depth", "1", "--withheld", "0.25", "--json"],
     ["pairs", "--depth", "1", "--count", "2", "--noise", "0.125"],

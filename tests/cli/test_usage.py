@@ -7,7 +7,7 @@ import pytest
 
 from tool import PROGRAM, expressions, run
 
-COMMANDS = ("expressions", "pairs", "train", "discover", "eval", "laws", "study", "info", "bench", "doctor",
+COMMANDS = ("expressions", "pairs", "train", "discover", "fit", "eval", "laws", "study", "info", "bench", "doctor",
             "serve")
 
 
@@ -257,6 +257,8 @@ def test_completion_scripts_have_every_option_and_parse(shell, tmp_path):
     ("symlaw expressions --format py", ["python"]),
     ("symlaw expressions --depth ", []),
     ("symlaw expressions --out some", ["some file"]),
+    ("symlaw fit ", []),
+    ("symlaw fit a*x some", ["some file"]),
     ("symlaw bench ", ["gemm", "train", "sample"]),
     ("symlaw bench tr", ["train"]),
     ("symlaw bench gemm --tok", ["--tokens"]),

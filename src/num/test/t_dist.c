@@ -55,6 +55,27 @@ static void chi2_agrees_with_exact_answers(void **state) {
 
 /* Two degrees of freedom make an exponential; one makes the square of a normal; the tail falls,
  * also across the switch between series and continued fraction and that to Stirling's formula. */
+/* By SciPy: scipy.stats.f.sf. */
+static void f_agrees_with_known_answers(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        double x, m, n, tail;
+    } cases[] = {
+        { 1, 1, 1, 0.50000000000000011 },        { 0.3, 2, 7, 0.74988655504748758 },
+        { 2.5, 3, 12, 0.10915471239500632 },     { 4.9, 5, 30, 0.0021443419658868056 },
+        { 12, 4, 100, 5.2826512273086635e-08 },  { 0.01, 6, 3, 0.99998363109329247 },
+        { 1.7, 10, 5000, 0.074702422537533231 }, { 60, 3, 40, 7.2850309763454928e-15 },
+        { 3, 200, 300, 3.5840483011895781e-18 }, { 1, 2, 1, 0.57735026918962584 },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        const double got = sl_num_f_tail(cases[i].x, cases[i].m, cases[i].n);
+        SL_CHECK(t, near(got, cases[i].tail, 1e-11), "F(%g, %g) at %g: %.17g and not %.17g",
+                 cases[i].m, cases[i].n, cases[i].x, got, cases[i].tail);
+    }
+    assert_true(isnan(sl_num_f_tail(1, 0, 1)) && sl_num_f_tail(0, 1, 1) == 1);
+    assert_true(sl_num_f_tail(INFINITY, 1, 1) == 0);
+}
+
 static void chi2_equals_known_special_cases(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < sl_test_iters(t, 500); k++) {
@@ -133,6 +154,7 @@ int main(void) {
         SL_TEST(normal_quantile_inverts_the_cdf),
         SL_TEST(chi2_agrees_with_exact_answers),
         SL_TEST(chi2_equals_known_special_cases),
+        SL_TEST(f_agrees_with_known_answers),
         SL_TEST(ks_agrees_with_scipy),
         SL_TEST(ks_p_values_are_uniform_for_true_hypotheses),
     };
