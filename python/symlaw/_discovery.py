@@ -149,16 +149,21 @@ class Discovery:
         best = self.candidates[0]
         cells = "".join(
             f"<tr><td>{c.size}</td><td>{c.r2:.6g}</td><td>{c.rmse:.3g}</td><td>{c.bits:.4g}</td>"
-            f"<td style='text-align:left'>{c.formula.mathml()}</td></tr>" for c in self.front)
+            f"<td style='text-align:left'>{_shown(c.formula).mathml()}</td></tr>" for c in self.front)
         doubt = "" if self.within_noise else " no formula is within the noise: the best approximation"
         cut = f" ended early: {self.cut}" if self.cut else ""
         return (f"<div class='symlaw'><p style='font-size:140%'><math><mi>{html.escape(self.target)}"
-                f"</mi><mo>=</mo></math> {best.formula.mathml()}</p>"
+                f"</mi><mo>=</mo></math> {_shown(best.formula).mathml()}</p>"
                 f"<p>R<sup>2</sup> {best.r2:.6g}, rms error {best.rmse:.3g}, size {best.size}"
                 f"{doubt}{cut}</p>{self.svg() or ''}"
                 "<table><thead><tr><th>size</th><th>R<sup>2</sup></th><th>rms error</th>"
                 "<th>bits</th><th style='text-align:left'>front</th></tr></thead>"
                 f"<tbody>{cells}</tbody></table></div>")
+
+
+def _shown(f: Formula) -> Formula:
+    """The formula with its constants to six digits, for a page."""
+    return f.bind([float(f"{value:.6g}") for value in f.constants])
 
 
 # ---------------------------------------------------------------- the model ---------------------

@@ -259,23 +259,34 @@ def column_array(columns: Iterable[np.ndarray]) -> Any:
 
 
 class Handle:
-    """Owns what a call has handed out. `free` is the name of the function that frees it."""
+    """Owns what a call has handed out; `pointer` is it."""
 
-    __slots__ = ("pointer", "_free", "__weakref__")
+    __slots__ = ("pointer", "_as_parameter_", "__weakref__")
 
-    def __init__(self, pointer: c_void_p, free: str) -> None:
-        self.pointer = pointer
-        self._free = getattr(lib, free)
+    def __init__(self, pointer: c_void_p) -> None:
+        self.pointer = self._as_parameter_ = pointer
 
-    def __del__(self) -> None:
-        self._free(self.pointer)
+
+_bound_method = ctypes.pythonapi.PyInstanceMethod_New
+_bound_method.restype = ctypes.py_object
+_bound_method.argtypes = [ctypes.py_object]
+_handles: dict[str, type[Handle]] = {}
+
+
+def _handle_class(free: str) -> type[Handle]:
+    """Handles that the function `free` frees. It is itself their __del__: one written in Python
+    may be where a signal is handled, and drops the exception that the handler raises."""
+    if free not in _handles:
+        _handles[free] = type("Handle", (Handle,),
+                              {"__slots__": (), "__del__": _bound_method(getattr(lib, free))})
+    return _handles[free]
 
 
 def made(free: str, function: Any, *arguments: Any) -> Handle:
     """The handle that function(&out, arguments...) makes."""
     out = c_void_p()
     function(byref(out), *arguments)
-    return Handle(out, free)
+    return _handle_class(free)(out)
 
 
 def printed(function: Any, *arguments: Any) -> str:
@@ -373,13 +384,14 @@ def _run_beside(call: Callable[[Any], T], on_event: Optional[EventCallback],
     # put() returns None, so events of this listener never stop the work; those of `listener` do
     inner = _Listener(events.put if on_event is not None else None)
     listener = _Listener(on_event)
-    outcome: list[Any] = [None, None]
+    outcome: list[Any] = [None, None, False]  # value, failure, is it there?
 
     def work() -> None:
         try:
             outcome[0] = call(EVENT_FN(inner))
         except BaseException as error:
             outcome[1] = error
+        outcome[2] = True
         events.put(None)
 
     thread = threading.Thread(target=work, name="symlaw")
@@ -400,6 +412,8 @@ def _run_beside(call: Callable[[Any], T], on_event: Optional[EventCallback],
             if not started and thread.ident is None:
                 raise
             started = True
+            if outcome[2]:
+                events.put(None)  # an exception right after get() has lost the one that was there
             listener.fail(error)
         inner.stop = inner.stop or listener.stop
     thread.join()
