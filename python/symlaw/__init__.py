@@ -4,6 +4,7 @@
 
     found = symlaw.discover(X, y)            formulas, the best first
     reg = symlaw.SymbolicRegressor()         the same for scikit-learn
+    symlaw.fit("a*x/(b + x)", data)          the constants of your own formula
     symlaw.Formula("x1*sin(x2)")             parse, print, compare, evaluate
     symlaw.universe(depth=2)                 every distinct expression up to a depth
     symlaw.pairs("train", points=64)         training data as NumPy arrays
@@ -21,7 +22,7 @@ from ._discovery import Candidate, Discovery, discover
 from ._formula import Formula
 from ._library import Cancelled, Event, SymlawError, lib as _lib
 from ._sets import Pair, Pairs, Universe, pairs, universe
-from ._study import laws, study, train
+from ._study import fit, laws, study, train
 
 if TYPE_CHECKING:
     from ._regressor import SymbolicRegressor
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 __version__: str = _lib.version().decode()
 
 __all__ = ["Cancelled", "Candidate", "Discovery", "Event", "Formula", "Pair", "Pairs", "Result",
-           "SymbolicRegressor", "SymlawError", "Universe", "command", "commands", "discover", "laws",
-           "pairs", "study", "train", "universe"]
+           "SymbolicRegressor", "SymlawError", "Universe", "command", "commands", "discover", "fit",
+           "laws", "pairs", "study", "train", "universe"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,14 +1,15 @@
-"""Training, scaling laws and studies: the commands of the same names."""
+"""Fits of a formula, training, scaling laws and studies: the commands of the same names."""
 from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Mapping, Union
+from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
 from ._command import Result, command, program
 
-__all__ = ["train", "laws", "study"]
+__all__ = ["fit", "train", "laws", "study"]
 
 _Path = Union[str, "os.PathLike[str]"]
 
@@ -31,13 +32,48 @@ def laws(runs: Any, **options: Any) -> Result:
     """Scaling laws out of a table of runs: a data frame, a mapping of columns, or a file.
 
     options: those of `symlaw laws`, such as budget=1e20, report="laws.html"."""
-    if isinstance(runs, (str, os.PathLike)):
-        return command("laws", file=runs, **options)
-    columns = {str(name): list(runs[name]) for name in runs}
-    with tempfile.TemporaryDirectory(prefix="symlaw") as folder:
-        path = Path(folder, "runs.csv")
-        path.write_text(_csv(columns), encoding="utf-8")
+    with _file(runs) as path:
         return command("laws", file=path, **options)
+
+
+@contextmanager
+def _file(table: Any) -> Iterator[_Path]:
+    """A file with the table: its own, or a temporary one with the columns of a frame or mapping."""
+    if isinstance(table, (str, os.PathLike)):
+        yield table
+        return
+    columns = {str(name): list(table[name]) for name in table}
+    with tempfile.TemporaryDirectory(prefix="symlaw") as folder:
+        path = Path(folder, "table.csv")
+        path.write_text(_csv(columns), encoding="utf-8")
+        yield path
+
+
+def fit(formula: str, data: Any, *, start: Optional[Mapping[str, float]] = None,
+        bounds: Optional[Mapping[str, tuple[Optional[float], Optional[float]]]] = None,
+        compare: Optional[Sequence[str]] = None, **options: Any) -> Result:
+    """The constants of a formula of your own: names in it that are no columns of the data.
+
+    >>> t = [0.0, 1, 2, 3, 4]
+    >>> found = fit("y = a*exp(-k*t)", {"t": t, "y": [3.0, 1.1, 0.41, 0.15, 0.055]})
+    >>> [(c["name"], round(c["value"], 2)) for c in found["formulas"][0]["constants"]]
+    [('a', 3.0), ('k', 1.0)]
+
+    data: a data frame, a mapping of columns, or a file. start: values that the fit begins with;
+    bounds: (low, high) of constants, None for an open side; compare: further formulas, ranked in
+    one table. options: the others of `symlaw fit`, such as target, sigma, weights, group, plot."""
+    def number(value: Optional[float]) -> str:
+        return "" if value is None else repr(float(value))
+
+    if start is not None:
+        options["start"] = ",".join(f"{name}={number(value)}" for name, value in start.items())
+    if bounds is not None:
+        options["bounds"] = ",".join(f"{name}={number(low)}:{number(high)}"
+                                     for name, (low, high) in bounds.items())
+    if compare is not None:
+        options["compare"] = compare if isinstance(compare, str) else ";".join(compare)
+    with _file(data) as path:
+        return command("fit", formula=formula, file=path, **options)
 
 
 def _csv(columns: Mapping[str, list[Any]]) -> str:

@@ -85,6 +85,31 @@ def test_pairs_are_arrays_and_the_same_as_the_command_has():
         symlaw.pairs("exam", depth=1)
 
 
+def test_fit_gives_the_answers_of_scipy():
+    optimize = pytest.importorskip("scipy.optimize")
+    t = np.linspace(0, 5, 30)
+    y = 3 * np.exp(-0.7 * t) + 0.4 + 0.01 * np.random.default_rng(0).normal(size=30)
+    value, covariance = optimize.curve_fit(lambda t, a, k, c: a * np.exp(-k * t) + c, t, y, (1, 1, 0))
+    found = symlaw.fit("load = a*exp(-k*`t [s]`) + c", {"t [s]": t, "load": y}, start={"a": 1, "k": 1},
+                       bounds={"k": (0, None), "a": (0, 50)}, compare=["a*`t [s]` + c", "a/(`t [s]` + k)"])
+    best = found["formulas"][0]
+    assert len(found["formulas"]) == 3 and [c["name"] for c in best["constants"]] == ["a", "k", "c"]
+    assert np.allclose([c["value"] for c in best["constants"]], value, rtol=1e-5)
+    assert np.allclose([c["error"] for c in best["constants"]], np.sqrt(np.diag(covariance)), rtol=1e-3)
+    with pytest.raises(ValueError, match="1 row of data"):
+        symlaw.fit("a*t + b", {"t": [1.0], "y": [2.0]})
+
+
+def test_fit_takes_groups_of_a_frame():
+    pd = pytest.importorskip("pandas")
+    t = np.tile(np.linspace(1, 5, 20), 2)
+    frame = pd.DataFrame({"t": t, "who": ["one, first"] * 20 + ['"two"'] * 20, "y": 2.0 * t})
+    frame.loc[frame.who == '"two"', "y"] *= 3
+    frame["y"] += 0.001 * np.random.default_rng(1).normal(size=40)
+    found = symlaw.fit("y = a*t", frame, group="who")
+    assert "one, first" in found.output and found["exit"] == 0
+
+
 TINY = dict(width=8, layers=1, depth=1, points=8, batch=4, valid_pairs=4, threads=1)
 
 
