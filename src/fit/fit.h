@@ -72,6 +72,9 @@ SL_NODISCARD sl_status sl_fit_refine_wide(sl_fit *out, sl_arena *a, const sl_nod
 SL_NODISCARD sl_status sl_fit_snap(sl_fit *fit, int *snapped, sl_arena *a, const sl_dataset *p,
                                    const sl_refine_options *o);
 
+/* The decimal of fewest digits, nine at most, within 1e-12 of v by its size; v if there is none. */
+double sl_fit_short_decimal(double v);
+
 /* A formula with constants made exact numbers. */
 typedef struct sl_fit_bound {
     const sl_node *expr;             // in the arena

@@ -179,7 +179,7 @@ static sl_status try_choice(bool *accepted, state *s, sl_arena *a, const choice 
 
 /* ---------------------------------------------------------------- decimals ------------------ */
 
-static double short_decimal(double v) {
+double sl_fit_short_decimal(double v) {
     for (int digits = 1; digits <= 9; digits++) {
         char text[SL_REAL_TEXT_MAX];
         sl_snprintf(text, sizeof text, "%.*g", digits, v);
@@ -192,7 +192,7 @@ static double short_decimal(double v) {
 static sl_status shorten(state *s, const sl_dataset *p) {
     sl_fit *fit = s->fit;
     double value[SL_FIT_MAX_PARAMS], r2, loss;
-    for (int k = 0; k < fit->params; k++) value[k] = short_decimal(fit->value[k]);
+    for (int k = 0; k < fit->params; k++) value[k] = sl_fit_short_decimal(fit->value[k]);
     SL_TRY(sl_fit__score(&r2, &loss, fit->expr, value, p));
     if (!is_as_good(r2, loss, INFINITY, s, p)) return SL_OK;
     for (int k = 0; k < fit->params; k++) fit->value[k] = value[k];

@@ -121,6 +121,25 @@ static sl_status snap(const sl_node **e, double *value, int *params, row_check *
     return SL_OK;
 }
 
+/* Short decimals for the constants that are left, if the formula stays exact: 9.81, and not
+ * 9.8099999999999774. They stay constants, at the same price. */
+static sl_status shorten(double *value, int params, row_check *g, sl_arena *a,
+                         const sl_search__job *j, const sl_node *e) {
+    double shorter[PARAMS_MAX];
+    bool differ = false;
+    row_check with;
+    for (int k = 0; k < params; k++) {
+        shorter[k] = sl_fit_short_decimal(value[k]);
+        differ = differ || shorter[k] != value[k];
+    }
+    if (!differ) return SL_OK;
+    SL_TRY(check_rows(&with, a, j, e, shorter));
+    if (!is_exact(j, &with)) return SL_OK;
+    memcpy(value, shorter, (size_t)params * sizeof *value);
+    *g = with;
+    return SL_OK;
+}
+
 /* ---------------------------------------------------------------- keeping ------------------- */
 
 sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
@@ -211,6 +230,7 @@ static sl_status weigh(bool *kept, sl_search__job *j, sl_arena *a, const sl_node
     if (!is_exact(j, &g)) return SL_OK;
     SL_TRY(snap(&f.fit.expr, value, &params, &g, a, j));
     SL_TRY(simplify(&f.fit.expr, value, &g, a, j));
+    SL_TRY(shorten(value, params, &g, a, j, f.fit.expr));
     f.exact = true;
     f.fit.r2 = g.r2;
     SL_TRY(put_values(&f.fit, a, value, params));

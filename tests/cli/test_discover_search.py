@@ -272,6 +272,11 @@ def test_of_many_columns_those_that_matter_are_taken(tmp_path):
     assert "16 of 30 numeric columns" in r.lines[0] and r.lines[1] == "", r  # before the formula
 
 
+def test_a_constant_that_is_a_short_decimal_has_no_more_digits():
+    j = run("discover", str(EXAMPLES / "energy.csv"), *ALONE, "--json").json
+    assert j["formula"] == "m*v^2/2 + 9.81*m*h" and j["candidates"][0]["constants"][0]["value"] == 9.81, j["formula"]
+
+
 # ---------------------------------------------------------------- time and stops
 
 def hard(folder):
