@@ -142,8 +142,9 @@ static sl_status log_of_square(sl_poly *out, sl_canon_work *w, const sl_node *su
     return push_scaled(out, w, logs, by);
 }
 
-/* out += log(argument). What is positive everywhere leaves a product; what is left keeps its sign
- * and stays together, but for a single power: log(u^3) = 3 log u, log(u^4) = 2 log(u^2) [log]. */
+/* out += log(argument). Factors that are positive everywhere are taken out of a product; the rest
+ * keeps its sign and stays one logarithm, except for a single power: log(u^3) = 3 log u, log(u^4) =
+ * 2 log(u^2) [log]. */
 static sl_status log_of(sl_poly *out, sl_canon_work *w, const sl_node *argument) {
     if (argument->op == SL_OP_ADD) return push_function(out, w, SL_OP_LOG, argument, SL_RAT(1));
     sl_poly_term t;

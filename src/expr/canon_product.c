@@ -163,9 +163,8 @@ static sl_status times_sum(product *p, sl_canon_work *w, const sl_node *sum, sl_
                            bool primitive);
 static sl_status times_term(product *p, sl_canon_work *w, const sl_poly_term *t, sl_rat exp);
 
-/* p *= base^exp for the base of a factor of a term. A sum is without content if it stood under an
- * integer power; under a fractional one its sign and more may still be inside, whatever the new
- * exponent is. */
+/* p *= base^exp for the base of a factor of a term. A sum under an integer power has no content;
+ * under a fractional one it may still hold its sign and more, whatever the new exponent is. */
 static sl_status times_factor(product *p, sl_canon_work *w, const sl_factor *f, sl_rat exp) {
     if (f->base->op == SL_OP_EXP) return times_exp(p, w, f->base, exp);
     if (f->base->op == SL_OP_RAISE) return times_power_of_raised(p, w, f->base, exp);
@@ -215,7 +214,7 @@ static sl_status times_term(product *p, sl_canon_work *w, const sl_poly_term *t,
         }
         return SL_OK;
     }
-    // a fractional power: what is positive everywhere comes out [roots of products] ...
+    // a fractional power: factors positive everywhere are taken out [roots of products] ...
     sl_rat size = t->coef;
     if (size.num < 0) size.num = -size.num;
     SL_TRY(times_power_of_number(p, w, size, exp));
@@ -235,7 +234,7 @@ static sl_status times_term(product *p, sl_canon_work *w, const sl_poly_term *t,
         else
             rest[n++] = *f;
     }
-    // ... and what is left keeps its sign and stays together
+    // ... and the rest keeps its sign and stays one factor
     bool negative = t->coef.num < 0;
     if (n == 0) return negative ? SL_EXPR__UNDEFINED : SL_OK;
     if (n == 1 && !negative) {
@@ -322,8 +321,8 @@ static sl_status strip(sl_poly_term *t, sl_canon_work *w, const sl_factor *commo
     return SL_OK;
 }
 
-/* p *= sum^exp [content]. For an integer exponent everything common to the terms comes out, and the
- * sign of the first; for a fractional one only a positive number may. What stays is the part. */
+/* p *= sum^exp [content]. For an integer exponent everything common to the terms is taken out, and
+ * the sign of the first; for a fractional one only a positive number. The rest is the part. */
 static sl_status times_sum(product *p, sl_canon_work *w, const sl_node *sum, sl_rat exp,
                            bool primitive) {
     if (exp.num == 0) return SL_OK;

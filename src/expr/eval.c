@@ -82,7 +82,7 @@ static void drop(compiler *c, value v) {
     if (v.place == REGISTER) c->uses[v.index]--;
 }
 
-/* The value of kernel(a, b), which uses up both. Signs are the caller's. */
+/* The value of kernel(a, b), which uses up both. The caller handles signs. */
 static value emit(compiler *c, sl_expr__kernel kernel, value a, value b) {
     const bool once = a.place == SCALAR && b.place == SCALAR;
     drop(c, a);

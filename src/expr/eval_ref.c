@@ -27,7 +27,7 @@ typedef struct approx {
 } approx;
 
 static const approx never = { NAN, 0 };          // surely not real
-static const approx unknown = { NAN, INFINITY }; // not real, or only not here
+static const approx unknown = { NAN, INFINITY }; // not real; another evaluation may be
 
 // in units of u: own functions are good to one unit in the last place, which is two u, and those
 // that are composed of others to two and a half

@@ -199,7 +199,7 @@ int sl_expr__text_spell_pi(char spelled[SL_TEXT_PI], sl_format format, const sl_
 void sl_expr__text_print_pi(sl_str *s, sl_format format, const sl_names *names) {
     char spelled[SL_TEXT_PI];
     const int n = sl_expr__text_spell_pi(spelled, format, names);
-    // programming languages would not know underscores
+    // in programming languages the name with underscores is not defined
     const char *module = format == SL_FORMAT_PYTHON  ? "math."
                          : format == SL_FORMAT_SYMPY ? "sympy."
                          : format == SL_FORMAT_NUMPY ? "np."
@@ -251,7 +251,7 @@ static void append_operators(char *text, size_t size) {
     append(text, size, "+ - * / ^");
 }
 
-/* Functions and constants that people know and this does not. */
+/* Common functions and constants that are not supported. */
 static bool is_foreign(const char *name) {
     static const char *const foreign[] = {
         "acosh", "asinh", "atan2", "atanh", "cbrt", "ceil", "cot", "csc",  "erf",

@@ -1,5 +1,5 @@
 /* Text to expression: the common part. The grammars are parse_infix.c, parse_latex.c and
- * parse_prefix.c; each grows terms (parse_term.c), which become nodes here. */
+ * parse_prefix.c; each builds terms (parse_term.c), which become nodes here. */
 #include "expr/text_impl.h"
 
 /* ---------------------------------------------------------------- failures ------------------ */
@@ -180,10 +180,10 @@ static size_t longest_name(const sl_names *names) {
     return most;
 }
 
-/* Fills *error and the thread's line from what the reader noted. */
+/* Fills *error and the thread's message from the failure that the reader recorded. */
 static sl_status report(const sl_reader *r, sl_text_error *error) {
     if (r->build.st == SL_ENOMEM)
-        return sl_fail(r->build.st, "%s", r->build.reason); // not the fault of the text
+        return sl_fail(r->build.st, "%s", r->build.reason); // no error of the text
     sl_text_error e = { .offset = r->build.where, .line = 1, .column = 1 };
     for (size_t i = 0; i < r->build.where; i++) {
         if (r->text[i] == '\n') {

@@ -1,4 +1,4 @@
-/* Terms: the tree a reader grows. */
+/* Terms: the tree that a reader builds. */
 #include "expr/text_impl.h"
 
 sl_expr_term *sl_expr__term_fail(sl_expr_builder *build, sl_status st, size_t where,
@@ -29,7 +29,7 @@ static sl_expr_term *make(sl_expr_builder *build, sl_op op) {
     return t;
 }
 
-/* Notes that t now has this operand. */
+/* Records that t has this operand. */
 static sl_expr_term *deepen(sl_expr_builder *build, sl_expr_term *t, const sl_expr_term *operand) {
     if (operand->depth >= SL_EXPR_MAX_DEPTH)
         return sl_expr__term_fail(build, SL_ELIMIT, here(build), "nested deeper than %d operations",

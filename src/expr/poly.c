@@ -102,7 +102,8 @@ sl_status sl_expr__poly_scale(sl_poly *p, sl_canon_work *w, sl_rat by) {
 
 /* ---------------------------------------------------------------- multiplying --------------- */
 
-/* a*b by merging two sorted lists. *simple becomes false where that is not the whole story. */
+/* a*b by merging two sorted lists. *simple := false where merging alone does not give the
+ * product. */
 static sl_status merge(sl_poly_term *out, bool *simple, sl_canon_work *w, const sl_poly_term *a,
                        const sl_poly_term *b) {
     *simple = true;

@@ -1,6 +1,6 @@
 /* Exact rational numbers in 64 bits. Intermediate results are 128 bits wide, where the sum and the
- * product of two fractions of 63-bit parts always fit; only the reduced result can be too large,
- * and then the answer is false. */
+ * product of two fractions of 63-bit parts always fit; only the reduced result can be too large;
+ * then the functions return false. */
 #include "expr/expr_impl.h"
 
 typedef __int128 wide;

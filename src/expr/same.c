@@ -1,5 +1,5 @@
 /* Are two expressions the same function? Algebra can prove that they are, a point can prove that
- * they are not; otherwise the answer is SL_UNKNOWN. */
+ * they are not; otherwise the result is SL_UNKNOWN. */
 #include "expr/expr.h"
 
 #include <math.h>

@@ -14,8 +14,8 @@
 #include "model/model_impl.h"
 #include "nn/nn.h"
 
-/* Nodes in a slab: enough for huge pages, since a prefix's nodes lie all over the place and each
- * would be a page of its own. */
+/* Nodes in a slab: enough for huge pages, since the nodes of a prefix are scattered and with small
+ * pages each would need one of its own. */
 enum { SLAB = 512 };
 
 /* ---------------------------------------------------------------- weights ------------------- */
@@ -114,7 +114,7 @@ typedef struct workspace {
 
 struct sl_prefixes {
     const sl_decoder *decoder;
-    int points, capacity; // of the memory at hand; the most
+    int points, capacity; // of the present memory; the most
     float *memory_h, *memory_kv, *memory_stat;
     float **keys, **values; // by layer: panels of all heads, one after the other
     node *node;
@@ -136,7 +136,7 @@ static size_t head_values(const sl_prefixes *p) {
     return sl_nn_panels_size(p->capacity, (int)(o->width / o->heads));
 }
 
-/* Hands out the block; with a NULL one it only counts. */
+/* Divides the block into arrays; with a NULL block it only counts. */
 typedef struct cutter {
     float *block;
     size_t used;
@@ -306,15 +306,15 @@ void sl_model_prefixes_begin(sl_prefixes *p, const float *memory, int points) {
 
 /* ---------------------------------------------------------------- a step -------------------- */
 
-/* Where the keys and values of a node's way are, the root first; returns how many. */
+/* Where the keys and values of a node's path are, the root first; returns how many. */
 static int find_way(const sl_prefixes *p, const float **kv, int n) {
     const int T = p->node[n].at + 1;
     for (int t = T - 1; t >= 0; t--, n = p->node[n].parent) kv[t] = kv_at(p, n, 0);
     return T;
 }
 
-/* The way is the same in every layer, but it is found anew: a list for each row would not stay in
- * the first cache. */
+/* The path is the same in every layer, but it is followed again: a list for each row would not stay
+ * in the first-level cache. */
 static void attend_self(sl_prefixes *p, workspace *k, int layer, const int *rows, int n) {
     const sl_model_options *o = &p->decoder->model->options;
     const int d = (int)o->width, H = (int)o->heads;

@@ -57,7 +57,7 @@ bool sl_nn_gemm_uses(sl_gemm_library library) {
     return false;
 }
 
-/* The first failure of this thread's products since it was last asked for. */
+/* The first failure of this thread's products since it was last read. */
 static _Thread_local sl_status failed;
 
 sl_status sl_nn_gemm_status(void) {
@@ -77,7 +77,7 @@ void sl_nn_gemm_by(sl_gemm_library library, bool ta, bool tb, int M, int N, int 
     SL_ASSERT(M >= 0 && N >= 0 && K >= 0);
     SL_ASSERT(lda >= (ta ? M : K) && ldb >= (tb ? K : N) && ldc >= N);
     if (M == 0 || N == 0) return;
-    if (K == 0) { // the libraries do not agree about what is left to do
+    if (K == 0) { // the libraries differ in what they do then
         if (beta == 0) return fill(C, ldc, M, N, 0);
         for (int m = 0; m < M; m++)
             for (int n = 0; n < N; n++) C[(size_t)m * (size_t)ldc + (size_t)n] *= beta;

@@ -94,7 +94,7 @@ static sl_status find(void *out, void *handle, const char *name, const char *pac
     return SL_OK;
 }
 
-/* Is there address space for that much more? The libraries do not ask in a way that can fail. */
+/* Is there address space for that much more? The libraries do not report a failed allocation. */
 static sl_status room_for(size_t bytes, const char *what) {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
@@ -147,7 +147,7 @@ static sl_status load_onednn(void) {
 #define X(name) SL_TRY(find(&onednn.name, handle, #name, "libdnnl2"));
     ONEDNN(X)
 #undef X
-    // fails where the host has multiplied before us, and then what is in effect decides
+    // fails if the host has multiplied before; then the setting in effect remains
     static const dnnl_cpu_isa_t most[SL_ISA_COUNT] = { dnnl_cpu_isa_sse41, dnnl_cpu_isa_avx2,
                                                        dnnl_cpu_isa_avx512_core };
     (void)onednn.dnnl_set_max_cpu_isa(most[sl_cpu()]);
@@ -240,8 +240,8 @@ static sl_status load_openblas(void) {
 }
 
 /* OpenBLAS waits for ever for a buffer that it cannot get, so all that `threads` threads may need
- * at once are made here, where that can fail. Threads that are multiplying now hold some, and as
- * many more than we ask for will be made. */
+ * at once are made here, where that can fail. Threads that are multiplying now hold some; as many
+ * more than requested are made. */
 static sl_status take_buffers(int threads) {
     enum { MOST = 1024 };
     static void *taken[MOST];

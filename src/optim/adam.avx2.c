@@ -1,5 +1,5 @@
-/* The passes over floats, for AVX2. The flags allow fused operations, the language's rules as we
- * set them do not: -ffp-contract=off. */
+/* The passes over floats, for AVX2. The CPU flags would allow fused operations; -ffp-contract=off
+ * forbids them. */
 #include <math.h>
 
 #define REAL float

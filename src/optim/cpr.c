@@ -2,9 +2,9 @@
  * bound kappa by a multiplier lambda (Franke et al., "Improving Deep Learning Optimization through
  * Constrained Parameter Regularization").
  *
- * As the authors' code has it R is taken after Adam's move; as their paper has it there is no
- * constraint before the bound is set. Their code marks "not set" by the bound 1000, and smooths R
- * by a mean that never leaves 0; neither changes a bound below 1000, and neither is here. */
+ * R is computed after Adam's update, as in the authors' code; there is no constraint before the
+ * bound is set, as in their paper. Their code marks "not set" by the bound 1000, and smooths R by a
+ * mean that never leaves 0; neither changes a bound below 1000, and neither is here. */
 #include <math.h>
 
 #include "optim/optim_impl.h"
@@ -17,7 +17,7 @@ static bool constrained(const sl_optim *s, int tensor) {
     return s->options.optimizer == SL_OPTIM_ADAMCPR && s->tensor[tensor].regularised;
 }
 
-/* Is this a step after which R is looked at, for a tensor without bound? */
+/* Is R tested after this step, for a tensor without bound? */
 static bool looks(const sl_optim *s, int64_t t) {
     if (s->options.kappa_init == SL_KAPPA_WARM_START) return t == llround(s->options.kappa_param);
     if (s->options.kappa_init != SL_KAPPA_INFLECTION) return false;
@@ -51,8 +51,8 @@ void sl_optim__bound_first(sl_optim *s) {
     }
 }
 
-/* A look at R, one every S steps. An increase smaller than the one before is the inflection, from
- * the fourth look on: the authors leave out the first, at which training has hardly begun. */
+/* A test of R, one every S steps. An increase smaller than the one before is the inflection, from
+ * the fourth test on: the authors leave out the first, when training has hardly begun. */
 static bool inflects(sl_cpr *c, double R, int64_t t, int64_t S) {
     const double increase = R - c->sampled, before = c->increase;
     c->sampled = R;

@@ -1,4 +1,4 @@
-/* schedule - the learning rate of a step, and how often AdamCPR looks at R. */
+/* schedule - the learning rate of a step, and how often AdamCPR tests R. */
 #include "optim/optim.h"
 
 static const double PI = 3.14159265358979323846;
@@ -16,8 +16,8 @@ double sl_optim_lr(const sl_optim_options *o, int64_t step, int64_t steps) {
     return o->lr * (o->lr_final + (1 - o->lr_final) * ((1 + sl_cos(PI * way)) / 2));
 }
 
-/* The authors of the method looked every 200 steps in long runs, and found a tenth of the warm-up
- * often enough in general. */
+/* The authors of the method test every 200 steps in long runs, and found a tenth of the warm-up
+ * sufficient in general. */
 int64_t sl_optim_kappa_steps(const sl_optim_options *o, int64_t steps) {
     if (o->kappa_steps > 0) return o->kappa_steps;
     if (steps >= 16000) return 200;

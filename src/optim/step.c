@@ -76,8 +76,8 @@ static sl_status shrink_pieces(int64_t begin, int64_t end, int worker, void *pay
     return SL_OK;
 }
 
-/* Small tensors make small pieces, many to a part; where all is small, threads would cost more than
- * they do. */
+/* Small tensors make small pieces, so a part has many of them. Where there are few numbers in all,
+ * threads would cost more than the work. */
 static sl_status over_pieces(sl_pool *pool, const job *j, sl_par_fn fn) {
     const int64_t n = j->s->last - j->s->first, parts = 8 * (int64_t)sl_par_pool_threads(pool);
     if (j->s->end - j->s->begin < 2 * SL_PIECE) pool = NULL;

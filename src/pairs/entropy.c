@@ -14,8 +14,8 @@
  * not depend on what came out. Z of other bases with the same e is taken for equal: they differ in
  * numbers only.
  *
- * Ways to e that are missed would make H too large. The way that the pair itself took counts in any
- * case. */
+ * Ways to make e that match.c misses would make H too large. The draw of the pair itself always
+ * counts. */
 #include <math.h>
 #include <stdlib.h>
 

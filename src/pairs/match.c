@@ -1,16 +1,16 @@
 /* match - the chance that a base with random constants becomes a given expression.
  *
  * Many draws of constants give one expression, since numbers merge: (x1 + 3) + (x2 + 4) is (x1 + 5)
- * + (x2 + 2). They are not tried one by one; base and expression are gone down together. With its
+ * + (x2 + 2). They are not tried one by one; base and expression are traversed together. With its
  * constants, every node of a base becomes alpha T + beta with one term T, and a sum one term for
- * each of its operands. So a node answers for a given T with the law of alpha (term_law): products
- * multiply the laws of their operands, roots and whole powers map them, a sine adds both signs. A
- * sum asks for each way to match its operands with the terms, and for the law of the sum of the
- * betas (chance_of).
+ * each of its operands. So for a given T a node has a law of alpha (term_law): products multiply
+ * the laws of their operands, roots and whole powers map them, a sine adds both signs. For a sum,
+ * every matching of its operands with the terms is counted, with the law of the sum of the betas
+ * (chance_of).
  *
- * This follows sl_expr_merge, rule by rule, and asks it for roots and signs; the test holds it
- * against all draws. Left out are whole powers of products, which no canonical form has, and sums
- * and products of more than MAX_OPERANDS: their chance is answered too small. */
+ * This follows sl_expr_merge, rule by rule, and uses its functions for roots and signs; a test
+ * compares it with all draws. Left out are integer powers of products, which no canonical form has,
+ * and sums and products of more than MAX_OPERANDS: their chance is returned too small. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,9 +254,9 @@ static sl_status pure_law(law *out, const matcher *m, const sl_node *u, term T) 
     return SL_OK;
 }
 
-/* An argument that leads negative is turned, unless its negative does so too (x1 - x1, where the
- * least number comes first). So one that does not lead negative may be its own or a turned one, and
- * one that does is its own. */
+/* An argument whose first term is negative is negated, unless its negative begins so too (x1 - x1,
+ * where the least number comes first). So an argument with a positive first term may be the
+ * original or a negated one, and one with a negative first term is the original. */
 static sl_status sine_law(law *out, const matcher *m, const sl_node *u, const sl_node *t) {
     double own, turned = 0;
     SL_TRY(chance_of(&own, m, u, t, SL_RAT(1)));
@@ -264,7 +264,7 @@ static sl_status sine_law(law *out, const matcher *m, const sl_node *u, const sl
     return factor_law(out, m, own, turned);
 }
 
-/* u^n becomes alpha t^n. A sum keeps its numbers; a single term gives them out. */
+/* u^n becomes alpha t^n. A sum keeps its numbers; those of a single term become part of alpha. */
 static sl_status whole_power_law(law *out, const matcher *m, const sl_node *u, const sl_node *t,
                                  sl_rat n) {
     law inner;
@@ -283,8 +283,8 @@ static sl_status whole_power_law(law *out, const matcher *m, const sl_node *u, c
     return SL_OK;
 }
 
-/* u^(p/q) becomes alpha t^(p/q), alpha without the factor of the site. c U under the root gives out
- * s^p for c = s^q c', and c' U = t. */
+/* u^(p/q) becomes alpha t^(p/q), alpha without the factor of the site. Of c U under the root s^p is
+ * taken out, for c = s^q c', and c' U = t. */
 static sl_status root_law(law *out, const matcher *m, const sl_node *u, const sl_node *t,
                           sl_rat r) {
     law inner;

@@ -33,7 +33,7 @@ void sl_pairs__normals(double *u, double *v, double *work, int n) {
 
 /* ---------------------------------------------------------------- counts -------------------- */
 
-/* Shares of the weights rounded down, the rest dealt out in order. */
+/* Shares of the weights rounded down, the rest assigned in order. */
 static void deal_counts(sl_mixture *m, int points) {
     int left = points;
     for (int k = 0; k < m->clusters; k++)
@@ -60,7 +60,8 @@ static void draw_counts(sl_mixture *m, sl_rng *rng, int points) {
 
 /* ---------------------------------------------------------------- the mixture --------------- */
 
-/* What a cluster takes from its stream: so many uniforms. Normals are made of them in pairs. */
+/* The number of uniforms that a cluster takes from its stream. Normals are made of them in
+ * pairs. */
 enum { U_SHAPE, U_WEIGHT, U_ANGLE, U_WIDTH, U_NORMAL = U_WIDTH + SL_PAIRS__MAX_COLUMNS };
 enum { MAX_PAIRS = 4, MAX_UNIFORMS = U_NORMAL + 2 * MAX_PAIRS };
 

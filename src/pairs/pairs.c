@@ -1,4 +1,4 @@
-/* pairs - one pair, step by step, and the handle it is asked of. */
+/* pairs - one pair, step by step, and the handle that makes it. */
 #include "pairs/pairs.h"
 #include "num/num.h"
 
@@ -106,7 +106,8 @@ static void apply_raw(const raw *r, double *const *x, int points, int variables)
         for (int i = 0; i < points; i++) x[v][i] = x[v][i] * r->factor[v] + r->offset[v];
 }
 
-/* The first draw, before points are dropped. The mixture is copied: a whole retry draws another. */
+/* The first draw, before points are dropped. The mixture is copied, because a whole retry draws
+ * another. */
 static void trace_draw(sl_pairs__trace *t, const sl_mixture *m, double *const *x, int points,
                        int variables) {
     t->drawn = true;

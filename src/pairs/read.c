@@ -1,9 +1,9 @@
-/* read - pairs that others made, one line of JSON each:
+/* read - pairs from other sources, one line of JSON each:
  *
  *     {"id": "a7", "x": [[1, 2, 3], [0.5, 0.5, 1]], "y": [1.5, 2.5, 4], "expr": "x1 + x2"}
  *
- * Strict, because what is quietly put right here would be a wrong figure later: but every refusal
- * says what stands where, and what should. Fields of other names are left to their owners. */
+ * Strict, because a silent correction here would be a wrong figure later. Every error states what
+ * was found, where, and what is expected. Fields of other names are ignored. */
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* stats - do the pairs follow the laws they are drawn by?
  *
- * Laws are tested on first attempts, good or not: a pair that is kept has passed a filter (its y is
- * real at enough points), and what is kept of the constants is not what was drawn. Of mixtures it
- * is the first that counts, too: where whole data sets are drawn anew, the last has passed. Figures
- * of pairs (tokens, attempts) are of those that are kept.
+ * Laws are tested on first attempts, valid or not: a pair that is kept has passed a filter (its y
+ * is real at enough points), so kept constants are not distributed as drawn ones. Of mixtures it is
+ * the first that counts, too: where whole data sets are drawn anew, the last has passed. Figures of
+ * pairs (tokens, attempts) are of those that are kept.
  *
  * Pairs are made in blocks by all threads; each leaves a record, and records are tallied in order.
  * So the figures are the same for any number of threads, and memory is bounded but for the numbers
@@ -25,7 +25,7 @@ static sl_status report_progress(sl_pairs_progress progress, const char *what, i
 
 /* ---------------------------------------------------------------- records ------------------- */
 
-/* What one pair leaves. Base, sites and trace are of its first attempt, in the worker's arena. */
+/* The record of one pair. Base, sites and trace are of its first attempt, in the worker's arena. */
 typedef struct record {
     sl_pair_failure failure; // of the first attempt
     int attempts, tokens, base_tokens, constants;
@@ -193,9 +193,9 @@ static void add_check(sl_pairs_stats *s, const char *what, double measured, doub
     s->check[s->n_checks++] = (sl_pairs_check){ what, measured, expected, p, test };
 }
 
-/* Did n kinds come up in their shares? What the reader is shown for them is `measured`. Neighbours
- * are taken together until EXPECTED of them are: with fewer the distribution of chi-square is not
- * yet that of its table, and two pairs of the same hundredth of E would be an alarm. */
+/* Did n kinds occur in their shares? Reported for them is `measured`. Neighbours are merged until
+ * EXPECTED counts are expected: with fewer the statistic does not follow the chi-square
+ * distribution, and two pairs of the same hundredth of E would give a false alarm. */
 static void check_counts(sl_pairs_stats *s, const char *what, const int64_t *count,
                          const double *share, int n, double measured, double expected) {
     enum { EXPECTED = 5 };
@@ -204,7 +204,7 @@ static void check_counts(sl_pairs_stats *s, const char *what, const int64_t *cou
     if (total == 0) return;
     int freedom = -1;
     bool possible = true;
-    double left = total; // expected of those not yet looked at
+    double left = total; // expected of those that follow
     for (int i = 0; i < n; i++) {
         possible = possible && (share[i] > 0 || count[i] == 0);
         mean += total * share[i];
@@ -226,7 +226,7 @@ static void check_share(sl_pairs_stats *s, const char *what, int64_t hits, int64
                  (double)hits / (double)n, chance);
 }
 
-/* Are they uniform on [0, 1)? Shown is their mean, times what 1 stands for. */
+/* Are they uniform on [0, 1)? Reported is their mean, in the units of the quantity. */
 static void check_uniform(sl_pairs_stats *s, const char *what, numbers *u, double scale) {
     if (u->n == 0) return;
     double mean = sl_num_mean(u->v, u->n) * scale;

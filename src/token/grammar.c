@@ -1,17 +1,17 @@
 /* The grammar: which sequences of tokens are an expression.
  *
  * It is LL(1): what a part becomes is decided by the next token alone. So a prefix is a stack of
- * the symbols still to come, and everything is asked of that stack: whether a token fits, which
- * tokens fit, and how many are needed at least. docs/formats.md has the same grammar for people; a
- * test holds a recogniser written from there against this table.
+ * the symbols still to come, and everything follows from that stack: whether a token fits, which
+ * tokens fit, and how many are needed at least. docs/formats.md has the same grammar as text; a
+ * test compares a recogniser written from there with this table.
  *
  * The rules are wider than what the printer writes (any order of factors, brackets where none are
  * needed), and narrower than what people write: what has two readings is not in them. A number does
  * not follow a factor without \cdot, and \frac does not follow a number: 2\frac{1}{3} may be mixed.
  *
  * Two limits are not in the table: digits of a number, and brackets in each other. A token that
- * obliges to a bracket is refused where no bracket may open any more, not only the bracket itself:
- * so every prefix that is taken can be completed, and by the fewest tokens that `least` says. */
+ * must be followed by a bracket is refused where no further bracket may open, not only the bracket
+ * itself. So every accepted prefix can be completed, with as few tokens as `least` gives. */
 #include "token/token_impl.h"
 
 #define T(id) SL_CLASS_##id

@@ -69,7 +69,7 @@ sl_status sl_token_from_expr(sl_token *ids, int *n, int max, const sl_node *e, s
     sl_status st = sl_expr_print(scratch, SL_FORMAT_LATEX, e, NULL);
     if (st == SL_OK) st = sl_token_from_latex(ids, n, max, scratch->text, scratch->len);
     if (scratch->failed)
-        sl_str_clear(scratch); // a failure sticks to a text, and the next one should not inherit it
+        sl_str_clear(scratch); // a failure stays until cleared, and would apply to the next text
     else
         sl_str_truncate(scratch, 0);
     return st;
@@ -101,7 +101,7 @@ static bool is_apart(const sl_token_row *before, const sl_token_row *a, const sl
     if (a->class == SL_CLASS_SIGN || b->class == SL_CLASS_SIGN) return true;
     if (is_sign(b->class)) return ends_operand(a->class);
     if (is_sign(a->class)) return before && ends_operand(before->class);
-    // a command would swallow the letter behind it
+    // the letter would become part of the command's name
     if (*a->text == '\\' && is_letter(*b->text)) return true;
     if (is_number(a->class) && is_number(b->class)) return false;
     return ends_operand(a->class) && begins_operand(b->class);

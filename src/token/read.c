@@ -1,8 +1,8 @@
-/* Reading: tokens to an expression. The grammar says which actions are due; here they build terms
- * (sl_expr_builder) on a stack of values, as expr's own reader of LaTeX would.
+/* Reading: tokens to an expression. The grammar gives the actions; here they build terms
+ * (sl_expr_builder) on a stack of values, as expr's own reader of LaTeX does.
  *
- * At most SL_TOKEN_MAX tokens are looked at, and that bounds everything: values on the stack, depth
- * of the recursion over a tree, and nodes. */
+ * At most SL_TOKEN_MAX tokens are read, and that bounds everything: values on the stack, depth of
+ * the recursion over a tree, and nodes. */
 #include "token/token_impl.h"
 
 struct sl_token_reader {

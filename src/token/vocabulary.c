@@ -60,7 +60,7 @@ int sl_token_find(const char *text, size_t n) {
         if (*text == 'x') return SL_TOKEN__X_1 + (text[2] - '1');
         if (*text == 'c') return SL_TOKEN__C_1 + (text[2] - '1');
     }
-    // the last byte tells most words apart, and the length most others
+    // the last byte distinguishes most words, and the length most others
     for (int i = 0; i < SL_LEN(words); i++) {
         const sl_token_row *w = &sl_token__rows[words[i]];
         if (w->length == n && w->text[n - 1] == text[n - 1] && memcmp(w->text, text, n) == 0)

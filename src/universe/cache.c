@@ -5,20 +5,20 @@
  * and a pointer per member into the block. A set that was built is packed into the same block
  * before it is written, so an opened set is the same thing whether there was a file or not.
  *
- * What keeps it right:
+ * Risks and measures:
  *
  *   what it is   The head begins with a key: version, hash of what the rules do, configuration. The
  *                name of the file is a hash of the key, and the key itself is compared. The rules
  *                are tried on two small sets and on canonical forms a level deeper. A change of
- *                rules that shows only in larger sets asks for a new version; the tests hold
- *                version, rules and the hash of the default set together.
- *   damage       Every length is held against the size of the file before it is used. A checksum
+ *                rules that shows only in larger sets needs a new version; a test fails if the
+ *                default set changes while version and rules do not.
+ *   damage       Every length is compared with the size of the file before it is used. A checksum
  *                covers all behind the key, and the hash that names the set is computed anew. Nodes
- *                must be well-formed all the same: what reads them believes them.
- *   neighbours   A file appears by renaming, so others see the old one, the new one or none, and
- *                a killed process leaves at most a temporary one. The file of a key always has the
- *                same bytes; it does not matter which process writes it last.
- *   growth       After a file was written, files unused for longest go until the limits are kept.
+ *                are checked to be well-formed too: code that reads them does not check.
+ *   neighbours   A file is written under another name and renamed, so others see the old one, the
+ *                new one or none, and a killed process leaves at most a temporary one. The file of
+ *                a key always has the same bytes; it does not matter which process writes it last.
+ *   growth       After a write, files unused for longest are removed until the limits are kept.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -66,8 +66,8 @@ enum { CHECKED = offsetof(head, members) }; // where the checksum begins
 
 enum { RULES_SIZE = 600, RULES_COMPOSED = 600 };
 
-/* Canonical forms one level deeper: operators by turns on members of the two sets, drawn at random,
- * or the status where there is none. */
+/* Canonical forms one level deeper, of operators in turn on random members of the two sets; the
+ * status where there is no form. */
 static sl_status add_composed(sl_hasher *h, const sl_universe *deep, const sl_universe *flat) {
     sl_arena a = { 0 };
     sl_rng rng;
@@ -94,7 +94,7 @@ sl_status sl_universe__rules(uint64_t *out) {
     sl_universe_options o = SL_UNIVERSE_OPTIONS_INIT, all = SL_UNIVERSE_OPTIONS_INIT;
     sl_universe *deep = NULL, *flat = NULL;
     sl_hasher *h = NULL;
-    char text[33], line[1024]; // forms that cannot be had change the stored line
+    char text[33], line[1024]; // forms that fail change the stored message
     sl_status st;
     sl_snprintf(line, sizeof line, "%s", sl_last_error());
     o.depth = 2;
@@ -140,8 +140,7 @@ static size_t image_bytes(int64_t members, int64_t slots) {
     return sizeof(head) + bits_bytes(members) + (size_t)slots * sizeof(sl_node);
 }
 
-/* Moves the members of a set that was built into one block, and gives back all that is not needed
- * to have them. */
+/* Moves the members of a set that was built into one block, and frees everything else. */
 static sl_status pack(sl_universe *u) {
     sl_universe__release(u); // first: the block need not add to the peak
     int64_t slots = 0;
@@ -192,7 +191,7 @@ static void seal(sl_universe *u, const key *k) {
 
 static sl_status bad(const char *what) { return sl_fail(SL_EFORMAT, "kept set: %s", what); }
 
-/* Is the head the one that is asked for, and do its lengths fit the file? */
+/* Does the head have the requested key, and do its lengths fit the file? */
 static sl_status check_head(const head *h, const key *k, const char *image, size_t n) {
     if (memcmp(&h->key, k, sizeof *k) != 0) return bad("of another configuration or other rules");
     if (h->file_bytes != n) return bad("not of the length it had");
@@ -278,7 +277,7 @@ static sl_status load(sl_universe **out, sl_pool *pool, const sl_universe_option
     sl_status st;
     SL_GO(sl_file_read(&u->image, &u->image_bytes, path, (size_t)most));
     SL_GO(unpack(u, pool, k));
-    // unused for longest is known by this time; where it cannot be set, age will do
+    // this time shows which file was unused for longest; if it cannot be set, the age does
     if (utimensat(AT_FDCWD, path, NULL, 0) != 0) errno = 0;
     *out = u;
     return SL_OK;
@@ -326,12 +325,12 @@ static void count_files(tally *t, DIR *d, const char *mine) {
     }
 }
 
-/* What killed processes left goes, then the oldest, until the limits are kept or nothing can be
- * removed. A file that another process is writing counts and stays. */
+/* Removes temporary files of killed processes, then the oldest files, until the limits are kept or
+ * nothing can be removed. A file that another process is writing counts and stays. */
 static void prune(const sl_universe__cache *c, const char *mine) {
     sl_file_sweep(c->dir, is_ours, false);
     DIR *d = opendir(c->dir);
-    if (!d) return; // the file is there, pruning needs the right to list the folder
+    if (!d) return; // the file is written; pruning needs permission to list the folder
     tally t;
     for (;;) {
         count_files(&t, d, mine);
@@ -344,7 +343,7 @@ static void prune(const sl_universe__cache *c, const char *mine) {
 static sl_status keep(sl_universe *u, const char *path, const key *k, const sl_universe__cache *c) {
     sl_file *f = NULL;
     sl_status st;
-    // for the user alone, as the XDG rules for such folders want it
+    // for the user alone, as the XDG rules for such folders require
     SL_TRY(sl_folder_make(c->dir, 0700));
     seal(u, k);
     SL_GO(sl_file_replace(&f, path));
@@ -376,10 +375,10 @@ sl_status sl_universe__open(sl_universe **out, sl_pool *pool, const sl_universe_
     sl_str path = { 0 };
     sl_universe *u = NULL;
     sl_status st = SL_OK;
-    char line[1024], text[1200]; // a call that succeeds leaves the stored line alone
+    char line[1024], text[1200]; // a call that succeeds does not change the stored message
     sl_snprintf(line, sizeof line, "%s", sl_last_error());
 
-    // no memory is the one failure that is passed on: building takes more than reading
+    // lack of memory is the only failure that is returned: building takes more than reading
     if (c->dir) {
         sl_universe__cache_path(&path, o, c);
         SL_GO(sl_str_status(&path));

@@ -1,11 +1,11 @@
 /* One level of the enumeration: from raw candidates to classes of equal functions.
  *
- * Candidates are taken in chunks. The pool finds out for each of a chunk where it is real, which
- * cells its key probes fall in, and whether it agrees with a class listed before the chunk. Then
- * one thread, in raw order, takes the rest: compares it with what this chunk has listed, and lists
- * what is new. Only that part depends on order, and three in four candidates do not reach it. A
- * candidate belongs to the earliest class that it agrees with, so where the chunks end makes no
- * difference. */
+ * Candidates are taken in chunks. For each candidate of a chunk the pool determines where it is
+ * real, which cells its key probes fall in, and whether it agrees with a class listed before the
+ * chunk. Then one thread, in raw order, compares the others with the classes that this chunk has
+ * listed, and lists those that are new. Only that part depends on order, and three in four
+ * candidates do not reach it. A candidate belongs to the earliest class that it agrees with, so
+ * where the chunks end makes no difference. */
 #include "universe/universe_impl.h"
 
 #include <math.h>
@@ -36,8 +36,8 @@ static long double combine_one(sl_operator op, long double a, long double b) {
     }
 }
 
-/* One operation at many probes. Both widths run this text: what the fast one decides is what the
- * wide one would. */
+/* One operation at many probes. Both widths are this code, so that the fast one decides as the wide
+ * one would. */
 #define COMBINE(name, real)                                                                     \
     static void name(real *restrict out, sl_operator op, const real *a, const real *b, int n) { \
         switch (op) {                                                                           \
@@ -53,7 +53,7 @@ static long double combine_one(sl_operator op, long double a, long double b) {
         case SL_OPERATOR_DIV:                                                                   \
             for (int i = 0; i < n; i++) out[i] = a[i] / b[i];                                   \
             return;                                                                             \
-        case SL_OPERATOR_POW: /* of fast values none are asked for */                           \
+        case SL_OPERATOR_POW: /* never used with fast values */                                 \
             for (int i = 0; i < n; i++) out[i] = (real)combine_one(op, a[i], b[i]);             \
             return;                                                                             \
         default: SL_ASSERT(!"a binary operator");                                               \
@@ -152,7 +152,7 @@ static void look_at_all(seen *s, const sl_universe *u, const sl_universe__level 
     sl_universe__shape_of(&sh, v, u->probes);
     *s = (seen){ .full = sh.full, .real = sh.real };
     s->kind = !sh.real ? NOWHERE : is_constant(v, u->probes) ? CONSTANT : sh.full ? FULL : PARTIAL;
-    // a constant that is real only in part is counted with its like
+    // a constant that is real only in part is counted among the partial ones
     if (s->kind == CONSTANT && !sh.full) s->kind = PARTIAL;
     for (int o = 0; o < u->orthants; o++)
         if (sh.full >> o & 1) set_key(s, o, v + o * SL_UNIVERSE__PER_ORTHANT);
@@ -246,8 +246,8 @@ static const long double *wide_values(wanted *w) {
     return w->wide;
 }
 
-/* Do the candidate and class c agree where both are real? Doubles decide when they say yes, with
- * half the tolerance, and nothing overflows them; all else is decided in long double. */
+/* Do the candidate and class c agree where both are real? Agreement in double, with half the
+ * tolerance and without overflow, is enough; everything else is decided in long double. */
 static bool is_same(wanted *w, const sl_universe__class *c) {
     const sl_universe *u = w->u;
     const sl_universe__level *l = level_of(u, c);
@@ -310,8 +310,8 @@ sl_status sl_universe__add_class(sl_universe *u, int i, int64_t raw, sl_universe
     return SL_OK;
 }
 
-/* Lists the candidate, or notes the class it belongs to; classes from `chunk` on are still to be
- * asked. */
+/* Lists the candidate, or records the class it belongs to; classes from `chunk` on are still to be
+ * compared. */
 static sl_status place(sl_universe *u, sl_universe__level *l, int i, int64_t raw, const seen *s,
                        uint32_t chunk) {
     wanted w;
@@ -499,7 +499,7 @@ static sl_status look_at_part(int64_t begin, int64_t end, int worker, void *payl
     chunk *c = payload;
     for (int64_t i = begin; i < end; i += BATCH) {
         int64_t stop = SL_MIN(end, i + BATCH);
-        for (int64_t k = i; k < stop; k++) { // the table is asked for all before any is looked up
+        for (int64_t k = i; k < stop; k++) { // prefetches for all before any look-up
             seen *s = &c->seen[k];
             look(s, c->u, c->l, c->begin + k);
             s->known = SL_UNIVERSE__NO_CLASS;
@@ -586,8 +586,8 @@ static long double value_at(const sl_universe *u, const sl_universe__class *c, i
     return k.form.swapped ? combine_one(k.form.op, q, p) : combine_one(k.form.op, p, q);
 }
 
-/* A function that fills no orthant may meet its class anywhere, so all are asked, in order; one
- * probe settles nearly every one of them. */
+/* A function that fills no orthant may share any probes with its class, so all classes are
+ * compared, in order; one probe decides nearly every comparison. */
 static uint32_t find_partial(const sl_universe *u, const long double *v,
                              sl_universe__probe_set real) {
     long double other[SL_UNIVERSE__MAX_PROBES];

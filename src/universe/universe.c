@@ -308,8 +308,8 @@ sl_status sl_universe__check(const sl_universe_options *o) {
     return SL_OK;
 }
 
-/* Level i, if there is to be one: its operands and candidates, and whether they can be afforded.
- * The level below has n_prev functions, listed (or to be listed) from `prev` on. */
+/* Level i, if it is within the depth: its operands and candidates, and whether memory suffices. The
+ * level below has n_prev functions, listed (or to be listed) from `prev` on. */
 static sl_status plan_level(sl_universe *u, int i, int64_t prev, int64_t n_prev,
                             const sl_universe_watch *watch) {
     if (i > u->options.depth) return SL_OK;
@@ -339,7 +339,7 @@ static sl_status build(sl_universe *u, sl_pool *pool, const sl_universe_watch *w
             SL_TRY(sl_universe__enumerate(u, pool, i, watch));
         else
             l->class_begin = l->class_end = u->n_class; // no operator fits, or nothing to combine
-        // what the next level costs is known now: say so before this one is written out for it
+        // the cost of the next level is known now: check it before this level is listed
         SL_TRY(plan_level(u, i + 1, u->listed.n, l->class_end - l->class_begin, watch));
         if (i < u->options.depth) SL_TRY(list_level(u, pool, i, watch));
         l->counts.seconds = sl_clock() - start;
