@@ -6,6 +6,7 @@ import { notesOf } from "./discover_data.js";
 import { figuresOf } from "./discover_figures.js";
 import { bigFormula, bitsOf, formulaParts, textOf } from "./discover_formula.js";
 import { frontCard } from "./discover_front.js";
+import { notesFrom } from "./discover_notes.js";
 
 export function startAnswer(root) {
     const title = root.firstElementChild;
@@ -219,6 +220,7 @@ class Run {
             return;
         }
         const r = this.result;
+        for (const text of notesFrom(r)) this.takeNote(text);
         this.front = bySize(r.front);
         this.best = this.front.find((c) => c.place === 1) ?? this.front[0];
         const cuts = { time: "Stopped by the time limit", cancel: "Stopped on request" };

@@ -45,7 +45,7 @@ export function share(value) {
     if (Math.abs(value) < 1e-6) return "0";
     if (value < 0.999) return number(value, 4);
     const gap = 1 - value;
-    if (gap < 1e-6) return "1 − " + number(gap, 2);
+    if (gap < 1e-5) return "1 − " + number(gap, 2);
     return trim(value.toFixed(Math.ceil(-Math.log10(gap)) + 2));
 }
 

@@ -238,6 +238,53 @@ def test_more_inputs_and_units(page):
     assert "Predicted against measured" in titles and len(titles) == 5
 
 
+def test_options_reach_the_search(page):
+    rows = ["a,y"] + [f"{k},{2 * k * k + (k % 3 - 1) * 0.01}" for k in range(1, 31)]
+    drop(page, "square.csv", "\n".join(rows))
+    loaded(page, "square.csv")
+    one(page, "#option-holdout").send_keys("0.2")
+    one(page, "#option-max-size").send_keys("5")
+    for box in page.find_elements(By.CSS_SELECTOR, "input[name=option-ops]"):
+        if box.get_attribute("value") not in ("exp", "log"):
+            page.execute_script("arguments[0].click()", box)
+    page.execute_script("document.querySelector('details.more').open = true")
+    one(page, "#option-seed").send_keys("3")
+    sent = page.execute_script("""
+        const old = window.fetch;
+        window.fetch = (url, init) => { if (init?.method === 'POST') window.sent = init.body; return old(url, init); };""")
+    find(page)
+    sent = json.loads(page.execute_script("return window.sent"))["options"]
+    assert sent == {"target": "y", "inputs": "a", "holdout": 0.2, "max-size": 5, "ops": "exp,log", "seed": 3}
+    assert "held-out R²" in text_of(page, ".facts") and "6 rows" in text_of(page, ".facts")
+    assert formula(page) in ["y = 2*a^2", "y = 2*a*a"]
+    sizes = page.execute_script("return Array.from(document.querySelectorAll('.front-table tbody tr'), r => +r.cells[0].textContent)")
+    assert max(sizes) <= 5
+
+
+def test_a_table_is_read_anew_as_asked(page):
+    drop(page, "plain.csv", "1,2\n2,8\n3,18\n4,32\n5,50\n6,72\n")
+    loaded(page, "plain.csv")
+    heads = "return Array.from(document.querySelectorAll('#preview th'), t => t.dataset.column).join()"
+    assert page.execute_script(heads) == "x1,x2"
+    click(page, "#reading summary")
+    click(page, "#reading .segments label:nth-child(2)")  # header: yes
+    wait(page, heads + " === '1,2'")
+    find(page)
+    assert text_of(page, ".outcome").split(" · ")[2] == "5 rows"
+
+
+def test_notes_stand_before_the_formula(page):
+    rows = ["a,b,y"] + [f"{k},{'' if k == 4 else k % 5},{3 * k + k % 5}" for k in range(1, 21)]
+    drop(page, "gaps.csv", "\n".join(rows))
+    loaded(page, "gaps.csv")
+    assert "1 missing" in text_of(page, "th[data-column=b]")
+    find(page)
+    note = wait(page, "return document.querySelector('#answer .notes')?.innerText")
+    assert note == "Rows: 19 of 20: 1 with a missing cell dropped."
+    assert page.execute_script("""return document.querySelector('#answer .notes').compareDocumentPosition(
+        document.querySelector('#formula-card')) & Node.DOCUMENT_POSITION_FOLLOWING""")
+
+
 def test_the_front_is_clicked_through(page):
     example(page, "wind")
     find(page)
