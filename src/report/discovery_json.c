@@ -79,7 +79,6 @@ static sl_status add_skeleton(sl_str *s, const sl_candidate *c) {
 static sl_status add_texts(sl_str *s, const sl_candidate *c, const sl_names *names) {
     const sl_names plain = { NULL, names->count };
     SL_TRY(add_text(s, "formula", c, SL_FORMAT_INFIX, names));
-    SL_TRY(add_skeleton(s, c));
     SL_TRY(add_text(s, "python", c, SL_FORMAT_PYTHON, &plain));
     return add_text(s, "latex", c, SL_FORMAT_LATEX, names);
 }
@@ -138,8 +137,11 @@ static sl_status add_candidate(sl_str *s, const sl_candidate *c, int64_t place,
     if (c->state == SL_CANDIDATE_INVALID)
         sl_io_json_add_text(s, "reason", sl_token_reason_name(c->reason));
     if (c->state == SL_CANDIDATE_DUPLICATE) sl_io_json_add_int(s, "same_as", c->same_as + 1);
-    if (sl_report__can_print(c)) SL_TRY(add_texts(s, c, names));
-    if (r && sl_report__can_print(c)) SL_TRY(add_rounded(s, c, names, r));
+    if (sl_report__can_print(c)) {
+        SL_TRY(add_texts(s, c, names));
+        SL_TRY(add_skeleton(s, c));
+        if (r) SL_TRY(add_rounded(s, c, names, r));
+    }
     if (c->tokens) SL_TRY(add_tokens(s, c));
     SL_TRY(add_figures(s, c, units));
     SL_JSON_FIELDS(s, c, front, log_prob, times, seconds);
