@@ -175,6 +175,14 @@ static sl_status make_variants(bool *done, sl_skeletons *s, int set, int rows) {
     return SL_OK;
 }
 
+/* Counts what expressions and values of pieces take; false: more than is allowed. */
+static bool count_arena(sl_skeletons *s) {
+    const int64_t bytes = (int64_t)sl_arena_mark(&s->arena);
+    if (!sl_search__reserve(s->job, bytes)) return false;
+    s->bytes += bytes;
+    return true;
+}
+
 /* The skeletons, their pieces and the variants of a level. *done := false where there is no memory.
  */
 static sl_status prepare(bool *done, sl_skeletons *s, int level) {
@@ -182,6 +190,7 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
     if (s->bases == 0) {
         SL_TRY(sl_search__skeleton_list(done, s));
         if (*done) SL_TRY(sl_search__skeleton_make_pieces(done, s));
+        if (*done) *done = count_arena(s);
     }
     if (*done && level > 0) SL_TRY(make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
     if (*done && level == 4)
