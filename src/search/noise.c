@@ -111,7 +111,7 @@ static void close_noise(void *payload) {
     state *s = payload;
     for (int side = 0; side < 2; side++)
         sl_search__noise_terms_clear(&s->parts.terms[side], s->parts.j);
-    if (s->parts.store) sl_search_store_close(s->parts.store);
+    if (s->parts.store) sl_search__store_close(s->parts.store);
     sl_arena_clear(&s->arena);
     sl_free(s);
 }
@@ -124,12 +124,12 @@ static sl_status open_noise(void **out, sl_search__job *j) {
     p->j = j;
     p->rows = (int)j->rows.rows;
     SL_GO(make_weights(s, j));
-    SL_GO(sl_search_store_open(&p->store, j, SL_MIN(p->rows, SL_NOISE__PROBES)));
+    SL_GO(sl_search__store_open(&p->store, j, SL_MIN(p->rows, SL_NOISE__PROBES)));
     for (int k = 0; k < SL_LEN(families); k++) {
         if (!fits_family(j, &families[k])) continue;
         SL_GO(sl_search__noise_span_make(&p->span[p->spans++], &s->arena, j, p->weight,
                                          families[k].side, families[k].link, families[k].degree,
-                                         sl_search_store_stride(p->store)));
+                                         sl_search__store_stride(p->store)));
     }
     *out = s;
     return SL_OK;
@@ -161,7 +161,7 @@ static sl_status append(list *l, const sl_search__noise_candidate *item, int n) 
 static sl_status add_closures(list *l, const sl_search__noise_parts *p, int span, int monomials) {
     int n = 0;
     if (p->span[span].side == SL_SIDE_SUM && p->span[span].base <= 36)
-        SL_TRY(sl_search_store_monomials(&n, p->store, monomials));
+        SL_TRY(sl_search__store_monomials(&n, p->store, monomials));
     for (int z = -1; z < n; z++) {
         sl_search__noise_candidate c = { .span = span, .monomial = z };
         if (z == 0) continue; // the monomial 1

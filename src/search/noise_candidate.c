@@ -95,8 +95,8 @@ static sl_status fill_columns(int64_t begin, int64_t end, int worker, void *payl
         c->value = w->block + k * p->rows;
         c->signs = w->sign_block + k * p->rows;
         sl_arena_rewind(&arena, 0);
-        bool known = sl_search_store_value(probe, &c->rate, p->store, term);
-        st = sl_search_store_expr(&e, &arena, p->store, term);
+        bool known = sl_search__store_term_value(probe, &c->rate, p->store, term);
+        st = sl_search__store_expr(&e, &arena, p->store, term);
         c->real = false;
         if (st == SL_EOVERFLOW) { // no candidate has it
             st = SL_OK;
@@ -205,7 +205,7 @@ static bool closure_scale(double *scale, sl_search__noise_outcome *o, const work
     for (int i = 0; i < p->rows; i++) sum += p->j->rows.y[i];
     if (even && sum < 0) sign = o->sign = -1;
     const int8_t *power =
-        c->monomial < 0 ? NULL : sl_search_store_monomial_exponents(p->store, c->monomial);
+        c->monomial < 0 ? NULL : sl_search__store_monomial_exponents(p->store, c->monomial);
     for (int i = 0; i < p->rows; i++) {
         double z = 1;
         for (int v = 0; power && v < p->j->rows.inputs; v++) {

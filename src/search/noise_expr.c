@@ -101,8 +101,8 @@ static sl_status product_term(builder *b, int t, double exponent, bool fixed, in
     double probe[SL_NOISE__PROBES + 8];
     const sl_node *e;
     bool rate;
-    if (!sl_search_store_value(probe, &rate, b->p->store, term)) return SL_OK;
-    SL_TRY(sl_search_store_expr(&e, b->a, b->p->store, term));
+    if (!sl_search__store_term_value(probe, &rate, b->p->store, term)) return SL_OK;
+    SL_TRY(sl_search__store_expr(&e, b->a, b->p->store, term));
     if (rate) {
         b->part[b->parts++] = exponential(b, e, exponent, fixed);
         return SL_OK;
@@ -169,8 +169,8 @@ static sl_status summands(builder *b) {
         const sl_node *e;
         int c = b->s->base + t;
         if (f->coefficient[c] == 0) continue;
-        SL_TRY(sl_search_store_expr(&e, b->a, b->p->store,
-                                    b->p->terms[SL_SIDE_SUM].term[b->o->candidate.at[t]]));
+        SL_TRY(sl_search__store_expr(&e, b->a, b->p->store,
+                                     b->p->terms[SL_SIDE_SUM].term[b->o->candidate.at[t]]));
         b->part[b->parts++] = summand(b, e, c);
     }
     if (!b->parts) b->part[b->parts++] = sl_expr_int(b->a, 0);
@@ -190,7 +190,7 @@ static const sl_node *invert(builder *b, const sl_node *eta, const sl_node *fact
     int monomial_at = b->o->candidate.monomial;
     if (monomial_at > 0) {
         int8_t halves[SL_DATA_MAX_INPUTS];
-        const int8_t *z = sl_search_store_monomial_exponents(b->p->store, monomial_at);
+        const int8_t *z = sl_search__store_monomial_exponents(b->p->store, monomial_at);
         for (int v = 0; v < b->p->j->rows.inputs; v++) halves[v] = (int8_t)-z[v];
         eta = times(b, monomial(b, halves), eta);
     }
@@ -205,9 +205,9 @@ static const sl_node *invert(builder *b, const sl_node *eta, const sl_node *fact
 static sl_status factor_power(const sl_node **out, builder *b) {
     sl_store_term term = b->p->terms[SL_SIDE_PRODUCT].term[b->o->candidate.at[0]];
     double probe[SL_NOISE__PROBES + 8];
-    bool rate, real = sl_search_store_value(probe, &rate, b->p->store, term);
+    bool rate, real = sl_search__store_term_value(probe, &rate, b->p->store, term);
     const sl_node *e;
-    SL_TRY(sl_search_store_expr(&e, b->a, b->p->store, term));
+    SL_TRY(sl_search__store_expr(&e, b->a, b->p->store, term));
     bool negative = real && !rate && all_negative(probe, SL_MIN(b->p->rows, SL_NOISE__PROBES));
     *out = real_power(b, e, negative, 0.5 * b->o->candidate.power, true);
     return *out ? SL_OK : sl_fail(SL_ENOMEM, "no memory for a factor");

@@ -48,7 +48,7 @@ static sl_status evaluate(int64_t begin, int64_t end, int worker, void *payload)
     for (int64_t k = begin; k < end; k++) {
         double *v = e->t->value + (e->t->n + k) * e->t->stride;
         bool exponent;
-        bool real = sl_search_store_value(v, &exponent, e->store, e->t->term[e->t->n + k]);
+        bool real = sl_search__store_term_value(v, &exponent, e->store, e->t->term[e->t->n + k]);
         if (real && e->side == SL_SIDE_PRODUCT && !exponent) {
             for (int i = 0; i < e->t->stride; i++) v[i] = fabs(v[i]);
             sl_log_array(v, v, e->t->stride);
@@ -79,15 +79,15 @@ static sl_status add_level(bool *enough, sl_search__noise_terms *t, sl_search__j
     enum { BATCH = 2048 };
     bool real[BATCH];
     sl_store_walk w;
-    SL_TRY(sl_search_store_extend(s, t->level));
-    sl_search_store_walk_begin(&w, s, side, t->level);
+    SL_TRY(sl_search__store_extend(s, t->level));
+    sl_search__store_walk_begin(&w, s, side, t->level);
     for (int n; t->n < most;) {
         if (sl_search__stop(j, true)) return SL_OK;
         if (t->n + BATCH > t->room) {
             SL_TRY(grow(enough, t, j, SL_MAX(2 * t->room, 4 * BATCH)));
             if (!*enough) return SL_OK;
         }
-        n = sl_search_store_walk_next(t->term + t->n, t->cost + t->n, BATCH, &w);
+        n = sl_search__store_walk_next(t->term + t->n, t->cost + t->n, BATCH, &w);
         if (!n) break;
         evaluation e = { t, s, side, real };
         SL_TRY(sl_par_for(j->pool, n, 64, evaluate, &e));
@@ -129,7 +129,7 @@ static sl_status make_order(sl_search__noise_terms *t) {
 sl_status sl_search__noise_terms_gather(sl_search__noise_terms *t, sl_search__job *j, sl_store *s,
                                         sl_side side, int want) {
     enum { LEVELS = 24, SLACK = 4 };
-    t->stride = sl_search_store_stride(s);
+    t->stride = sl_search__store_stride(s);
     bool enough = true;
     while (t->n < want && t->level < LEVELS && enough && !sl_search__stop(j, true)) {
         SL_TRY(add_level(&enough, t, j, s, side, SLACK * want));

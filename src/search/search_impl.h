@@ -144,13 +144,13 @@ typedef enum sl_side { SL_SIDE_PRODUCT, SL_SIDE_SUM } sl_side;
 typedef struct sl_store sl_store;
 
 /* Over the first `probes` rows of j->rows. */
-SL_NODISCARD sl_status sl_search_store_open(sl_store **out, sl_search__job *j, int probes);
-void sl_search_store_close(sl_store *s);
-int sl_search_store_stride(const sl_store *s); // probes rounded up to a multiple of 8
+SL_NODISCARD sl_status sl_search__store_open(sl_store **out, sl_search__job *j, int probes);
+void sl_search__store_close(sl_store *s);
+int sl_search__store_stride(const sl_store *s); // probes rounded up to a multiple of 8
 
 /* Extends the lists of parts up to this level, on all threads; the same for any number of them.
  * Must precede the terms of that level. */
-SL_NODISCARD sl_status sl_search_store_extend(sl_store *s, int level);
+SL_NODISCARD sl_status sl_search__store_extend(sl_store *s, int level);
 
 /* A walk over the terms of one side and level, in fixed order. */
 typedef struct sl_store_walk {
@@ -162,42 +162,42 @@ typedef struct sl_store_walk {
     size_t i, j, k, k_begin;
     bool inside, in_i, in_j;
 } sl_store_walk;
-void sl_search_store_walk_begin(sl_store_walk *w, const sl_store *s, sl_side side, int level);
+void sl_search__store_walk_begin(sl_store_walk *w, const sl_store *s, sl_side side, int level);
 /* out[0..) := the next terms, at most `room`; returns how many, 0 at the end. cost[]: bits of each
  * (may be NULL). */
-int sl_search_store_walk_next(sl_store_term *out, float *cost, int room, sl_store_walk *w);
+int sl_search__store_walk_next(sl_store_term *out, float *cost, int room, sl_store_walk *w);
 
 /* value[0..stride) := the term at the probes, the padding finite. Returns false where it is not
  * real and finite at a probe (or too large to mean anything). *exponent: the value is the logarithm
  * of the term, as of exp(u) on the product side. From any thread. */
-bool sl_search_store_value(double *value, bool *exponent, const sl_store *s, sl_store_term t);
+bool sl_search__store_term_value(double *value, bool *exponent, const sl_store *s, sl_store_term t);
 /* The same at the first n probes alone, n a multiple of 8. */
-bool sl_search_store_value_first(double *value, bool *exponent, const sl_store *s, sl_store_term t,
+bool sl_search__store_value_first(double *value, bool *exponent, const sl_store *s, sl_store_term t,
                                  int n);
 
 /* Monomials by rank, for transforms of y and closures: number i, its value at the probes. *count:
  * `want`, or as many as there are; those that levels have not yet made are made here. */
-SL_NODISCARD sl_status sl_search_store_monomials(int *count, sl_store *s, int want);
-const double *sl_search_store_monomial(const sl_store *s, int i);
-const int8_t *sl_search_store_monomial_exponents(const sl_store *s, int i); // in halves, by column
+SL_NODISCARD sl_status sl_search__store_monomials(int *count, sl_store *s, int want);
+const double *sl_search__store_monomial(const sl_store *s, int i);
+const int8_t *sl_search__store_monomial_exponents(const sl_store *s, int i); // in halves, by column
 /* Their exponents alone, without values: many more at little cost. Rows number from 0 by rank; in
  * halves, by column. */
-SL_NODISCARD sl_status sl_search_store_rows(int *count, sl_store *s, int want);
-const int8_t *sl_search_store_row(const sl_store *s, int i);
+SL_NODISCARD sl_status sl_search__store_rows(int *count, sl_store *s, int want);
+const int8_t *sl_search__store_row(const sl_store *s, int i);
 /* Unary functions by rank (the list R), the same way. */
-int sl_search_store_functions(const sl_store *s, int want);
-sl_store_term sl_search_store_function(const sl_store *s, int i);
+int sl_search__store_count_functions(const sl_store *s, int want);
+sl_store_term sl_search__store_get_function(const sl_store *s, int i);
 /* Functions of one variable and of 1 +- q (the list E). */
-int sl_search_store_elementaries(const sl_store *s, int want);
-sl_store_term sl_search_store_elementary(const sl_store *s, int i);
+int sl_search__store_elementaries(const sl_store *s, int want);
+sl_store_term sl_search__store_elementary(const sl_store *s, int i);
 
 /* The term as an expression in variables of j->rows. Of an exponential exp(u), not u. */
-SL_NODISCARD sl_status sl_search_store_expr(const sl_node **out, sl_arena *a, const sl_store *s,
+SL_NODISCARD sl_status sl_search__store_expr(const sl_node **out, sl_arena *a, const sl_store *s,
                                             sl_store_term t);
 
 /* Constants of the list, by rank: 1, -1, 2, 1/2, ... */
-int sl_search_store_constants(void);
-double sl_search_store_constant(int i);
+int sl_search__store_count_constants(void);
+double sl_search__store_get_constant(int i);
 
 static inline double sl_search__dot(const double *a, const double *b, int64_t n) {
     double sum = 0;

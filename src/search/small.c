@@ -70,7 +70,7 @@ static sl_status add_term(small *s, const sl_store *store, sl_store_term t) {
     term *to = &s->term[s->terms];
     const size_t mark = sl_arena_mark(&s->arena);
     const sl_search__job *j = s->job;
-    sl_status st = sl_search_store_expr(&to->expr, &s->arena, store, t);
+    sl_status st = sl_search__store_expr(&to->expr, &s->arena, store, t);
     if (st == SL_OK) st = sl_expr_tidy(&to->expr, &s->arena, to->expr);
     if (st != SL_OK) {
         sl_arena_rewind(&s->arena, mark);
@@ -94,9 +94,9 @@ static sl_status add_side(small *s, sl_store *store, sl_side side) {
         sl_store_walk w;
         if (before == s->terms && level > 2) break;
         before = s->terms;
-        SL_TRY(sl_search_store_extend(store, level));
-        sl_search_store_walk_begin(&w, store, side, level);
-        for (int n; (n = sl_search_store_walk_next(batch, NULL, SL_LEN(batch), &w)) > 0;) {
+        SL_TRY(sl_search__store_extend(store, level));
+        sl_search__store_walk_begin(&w, store, side, level);
+        for (int n; (n = sl_search__store_walk_next(batch, NULL, SL_LEN(batch), &w)) > 0;) {
             if (sl_search__stop(s->job, true)) return SL_OK;
             for (int i = 0; i < n && s->terms < most; i++) SL_TRY(add_term(s, store, batch[i]));
             if (s->terms == most) break;
@@ -283,11 +283,11 @@ static sl_status gather_terms(small *s) {
     const size_t room = 2 * TERMS + 1; // one for the term being tested
     s->term = sl_arena_alloc(&s->arena, room * sizeof *s->term);
     if (!s->term) return sl_fail_memory(room, sizeof *s->term, "formulas of few nodes");
-    SL_GO(sl_search_store_open(&store, s->job, s->rows));
+    SL_GO(sl_search__store_open(&store, s->job, s->rows));
     SL_GO(add_side(s, store, SL_SIDE_SUM));
     st = add_side(s, store, SL_SIDE_PRODUCT);
 done:
-    sl_search_store_close(store);
+    sl_search__store_close(store);
     return st;
 }
 

@@ -56,12 +56,12 @@ static sl_status take_store(sl_search__job *j) {
     if (j->store_users++ > 0) return SL_OK;
     int probes = SL_MAX(sl_search__spans_probes(j, SL_SIDE_PRODUCT),
                         sl_search__spans_probes(j, SL_SIDE_SUM));
-    return sl_search_store_open(&j->store, j, SL_MIN(probes, SL_STORE_MAX_PROBES));
+    return sl_search__store_open(&j->store, j, SL_MIN(probes, SL_STORE_MAX_PROBES));
 }
 
 static void give_store(sl_search__job *j) {
     if (--j->store_users > 0) return;
-    sl_search_store_close(j->store);
+    sl_search__store_close(j->store);
     j->store = NULL;
 }
 
@@ -128,7 +128,7 @@ static sl_status open_side(void **state, sl_search__job *j, sl_side side, const 
 /* The next terms of the walk, as blocks; false at the end. */
 static bool next_batch(sl_spans *s, sl_store_walk *walk) {
     sl_store_term term[SL_SPANS__BATCH];
-    s->batch_terms = sl_search_store_walk_next(term, NULL, SL_SPANS__BATCH, walk);
+    s->batch_terms = sl_search__store_walk_next(term, NULL, SL_SPANS__BATCH, walk);
     s->batch_simple = walk->simple;
     for (int i = 0; i < SL_SPANS__BLOCKS; i++) {
         int from = i * SL_SPANS__BLOCK, left = s->batch_terms - from;
@@ -145,7 +145,7 @@ static bool is_enough(const sl_spans *s) {
 
 static sl_status walk_level(sl_spans *s, int level) {
     sl_store_walk walk;
-    sl_search_store_walk_begin(&walk, s->store, s->side, level);
+    sl_search__store_walk_begin(&walk, s->store, s->side, level);
     while (!is_enough(s) && !sl_search__stop(s->job, true) && next_batch(s, &walk))
         SL_TRY(sl_search__spans_batch(s));
     return SL_OK;
@@ -191,7 +191,7 @@ static sl_status run_level(bool *more, sl_spans *s, int level) {
     if (s->spans == 0) return SL_OK;
     if (level == 0) SL_TRY(sl_search__spans_no_terms(s));
     if (s->found) return SL_OK;
-    SL_TRY(sl_search_store_extend(s->job->store, level));
+    SL_TRY(sl_search__store_extend(s->job->store, level));
     SL_TRY(walk_level(s, level));
     return run_extras(s, level);
 }

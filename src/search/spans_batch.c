@@ -59,7 +59,7 @@ static void block_values(double *value, const sl_spans *s, const sl_search__span
     bool exponent[BLOCK] = { false };
     for (int t = 0; t < b->n; t++) {
         double *v = value + (size_t)t * (size_t)stride;
-        if (!sl_search_store_value_first(v, &exponent[t], s->store, b->term[t], stride)) {
+        if (!sl_search__store_value_first(v, &exponent[t], s->store, b->term[t], stride)) {
             memset(v, 0, (size_t)stride * sizeof *v);
             exponent[t] = true;
             continue;

@@ -159,7 +159,7 @@ sl_status sl_search__spans_open_spans(sl_spans *s) {
 
 bool sl_search__spans_value(double *value, const sl_spans *s, sl_store_term t) {
     bool exponent;
-    if (!sl_search_store_value_first(value, &exponent, s->store, t, s->stride)) return false;
+    if (!sl_search__store_value_first(value, &exponent, s->store, t, s->stride)) return false;
     if (s->side == SL_SIDE_SUM || exponent) return true;
     for (int k = 0; k < s->stride; k++) value[k] = fabs(value[k]);
     sl_log_array(value, value, s->stride);

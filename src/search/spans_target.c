@@ -64,7 +64,7 @@ bool sl_search__spans_transform(double *out, const sl_search__spans_target *t, c
         if (t->kind == SL_SPANS__TIMES)
             out[i] = p * z;
         else if (t->kind == SL_SPANS__LESS)
-            out[i] = p - sl_search_store_constant(t->constant) * z;
+            out[i] = p - sl_search__store_get_constant(t->constant) * z;
         else if (t->kind == SL_SPANS__RATIO)
             out[i] = ratio(t->power == 2 ? sqrt(y[i]) : y[i]);
         else if (t->kind == SL_SPANS__LEVEL)
@@ -125,7 +125,7 @@ static sl_status product_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__COS, 1, 0);
     add_plain(s, SL_SPANS__EXP, 1, 0);
     s->tables = s->targets;
-    for (int c = 0; c < sl_search_store_constants(); c++)
+    for (int c = 0; c < sl_search__store_count_constants(); c++)
         for (int p = 0; p < SL_LEN(powers); p++) add_plain(s, SL_SPANS__LESS, powers[p], c);
     add_plain(s, SL_SPANS__SIN, 1, 0);
     add_plain(s, SL_SPANS__TAN, 1, 0);
@@ -134,15 +134,15 @@ static sl_status product_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__RATIO, 1, 0);
     add_plain(s, SL_SPANS__RATIO, 2, 0);
     int monomials;
-    SL_TRY(sl_search_store_monomials(&monomials, s->job->store, PRODUCT_MONOMIALS));
+    SL_TRY(sl_search__store_monomials(&monomials, s->job->store, PRODUCT_MONOMIALS));
     for (int i = 0; i < SL_MIN(monomials, FIRST_MONOMIALS); i++) product_targets_of(s, i);
-    int elementaries = sl_search_store_elementaries(s->store, PRODUCT_ELEMENTARIES);
+    int elementaries = sl_search__store_elementaries(s->store, PRODUCT_ELEMENTARIES);
     for (int i = 0; i < elementaries; i++)
         add(s, (sl_search__spans_target){ SL_SPANS__EXP, 1, SL_SPANS__ELEMENTARY, i, 0 });
     for (int i = 0; i < monomials; i++)
         for (int c = 0; c < (i < 64 ? 10 : 4); c++)
             add(s, (sl_search__spans_target){ SL_SPANS__LESS, 1, SL_SPANS__MONOMIAL, i, c });
-    int functions = sl_search_store_functions(s->store, PRODUCT_FUNCTIONS);
+    int functions = sl_search__store_count_functions(s->store, PRODUCT_FUNCTIONS);
     for (int i = 0; i < functions; i++)
         for (int c = 0; c < 6; c++)
             add(s, (sl_search__spans_target){ SL_SPANS__LESS, 1, SL_SPANS__FUNCTION, i, c });
@@ -158,7 +158,7 @@ static sl_status sum_targets(sl_spans *s) {
     add_plain(s, SL_SPANS__COS, 1, 0);
     add_plain(s, SL_SPANS__EXP, 1, 0);
     int monomials;
-    SL_TRY(sl_search_store_monomials(&monomials, s->job->store, SUM_MONOMIALS));
+    SL_TRY(sl_search__store_monomials(&monomials, s->job->store, SUM_MONOMIALS));
     for (int k = 0; k < SL_LEN(scales); k++) {
         add_plain(s, SL_SPANS__LEVEL, 1, k);
         for (int i = 0; i < SL_MIN(monomials, s->job->rows.inputs); i++)
@@ -168,7 +168,7 @@ static sl_status sum_targets(sl_spans *s) {
         for (int p = 0; p < SL_LEN(powers); p++)
             add(s,
                 (sl_search__spans_target){ SL_SPANS__TIMES, powers[p], SL_SPANS__MONOMIAL, i, 0 });
-    int functions = sl_search_store_functions(s->store, SUM_FUNCTIONS);
+    int functions = sl_search__store_count_functions(s->store, SUM_FUNCTIONS);
     for (int i = 0; i < functions; i++)
         for (int p = 0; p < 3; p++)
             add(s,
@@ -179,8 +179,8 @@ static sl_status sum_targets(sl_spans *s) {
 /* ---------------------------------------------------------------- images -------------------- */
 
 sl_store_term sl_search__spans_factor_term(const sl_spans *s, const sl_search__spans_target *t) {
-    return t->factor == SL_SPANS__FUNCTION ? sl_search_store_function(s->store, t->index)
-                                           : sl_search_store_elementary(s->store, t->index);
+    return t->factor == SL_SPANS__FUNCTION ? sl_search__store_get_function(s->store, t->index)
+                                           : sl_search__store_elementary(s->store, t->index);
 }
 
 /* value[0..stride) := the target at the probes, or its logarithm, 0 in the padding. */
@@ -188,11 +188,11 @@ static bool target_value(double *value, const sl_spans *s, const sl_search__span
     double of_function[SL_STORE_MAX_PROBES];
     const double *factor = NULL;
     bool exponent = false;
-    if (t->factor == SL_SPANS__MONOMIAL) factor = sl_search_store_monomial(s->store, t->index);
+    if (t->factor == SL_SPANS__MONOMIAL) factor = sl_search__store_monomial(s->store, t->index);
     if (t->factor == SL_SPANS__FUNCTION || t->factor == SL_SPANS__ELEMENTARY) {
         factor = of_function;
-        if (!sl_search_store_value(of_function, &exponent, s->store,
-                                   sl_search__spans_factor_term(s, t)))
+        if (!sl_search__store_term_value(of_function, &exponent, s->store,
+                                         sl_search__spans_factor_term(s, t)))
             return false;
         if (exponent) return false;
     }
@@ -335,7 +335,7 @@ sl_status sl_search__spans_open_targets(sl_spans *s) {
     find_range(s);
     s->target = sl_arena_alloc(&s->arena, (TARGETS_MAX + 1) * sizeof *s->target);
     if (!s->target) return sl_fail_memory(TARGETS_MAX, sizeof *s->target, "the transforms of y");
-    SL_TRY(sl_search_store_extend(s->job->store, TARGET_STORE_LEVEL));
+    SL_TRY(sl_search__store_extend(s->job->store, TARGET_STORE_LEVEL));
     SL_TRY(s->side == SL_SIDE_PRODUCT ? product_targets(s) : sum_targets(s));
     for (int i = 0; i < s->spans; i++) {
         s->image[i] = sl_arena_alloc(&s->arena, (size_t)s->targets * sizeof **s->image);

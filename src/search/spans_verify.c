@@ -66,7 +66,7 @@ static sl_status term_columns(sl_spans *s, system *sys, sl_arena *a,
     int64_t n = s->job->rows.rows;
     for (int i = 0; i < hit->n; i++) {
         double *c = sys->column[sys->n++];
-        SL_TRY(sl_search_store_expr(&sys->term[i], a, s->store, hit->term[i]));
+        SL_TRY(sl_search__store_expr(&sys->term[i], a, s->store, hit->term[i]));
         const sl_node *e = sys->term[i];
         sys->exponent[i] = s->side == SL_SIDE_PRODUCT && e->op == SL_OP_EXP;
         if (sys->exponent[i]) e++; // its argument
@@ -82,12 +82,12 @@ static sl_status factor_of(const sl_node **factor, double *value, sl_spans *s, s
     *factor = NULL;
     if (t->factor == SL_SPANS__ONE) return SL_OK;
     if (t->factor == SL_SPANS__FUNCTION || t->factor == SL_SPANS__ELEMENTARY) {
-        SL_TRY(sl_search_store_expr(factor, a, s->store, sl_search__spans_factor_term(s, t)));
+        SL_TRY(sl_search__store_expr(factor, a, s->store, sl_search__spans_factor_term(s, t)));
     } else {
         sl_writer w = { .arena = a };
         const int8_t *row = t->factor == SL_SPANS__ROW
-                                ? sl_search_store_row(s->store, t->index)
-                                : sl_search_store_monomial_exponents(s->store, t->index);
+                                ? sl_search__store_row(s->store, t->index)
+                                : sl_search__store_monomial_exponents(s->store, t->index);
         *factor = sl_search__write_halves(&w, row, s->job->rows.inputs);
         SL_TRY(sl_search__write_status(&w));
     }
@@ -267,7 +267,8 @@ static const sl_node *invert_transform(sl_writer *w, sl_spans *s, const sl_searc
                       : e;
     }
     if (t->kind == SL_SPANS__LESS) {
-        const sl_node *less = sl_search__write_constant(w, sl_search_store_constant(t->constant));
+        const sl_node *less =
+            sl_search__write_constant(w, sl_search__store_get_constant(t->constant));
         e = sl_search__write_plus(w, e, factor ? sl_search__write_times(w, less, factor) : less);
     } else if (factor) {
         e = sl_search__write_times(w, e, sl_search__write_power(w, factor, SL_RAT(-1)));

@@ -69,7 +69,7 @@ static sl_status scan_part(int64_t begin, int64_t end, int worker, void *payload
     scan *z = payload;
     if (sl_search__stop(z->s->job, worker == 0)) return SL_OK;
     for (int64_t i = begin; i < end; i++) {
-        const int8_t *e = sl_search_store_row(z->s->store, z->from + (int)i);
+        const int8_t *e = sl_search__store_row(z->s->store, z->from + (int)i);
         double m[ROWS_MAX];
         for (int k = 0; k < z->rows; k++) m[k] = 1;
         for (int v = 0; v < z->s->job->rows.inputs; v++) {
@@ -128,7 +128,7 @@ sl_status sl_search__spans_zero(sl_spans *s, int from, int to) {
     int n = 0;
     if (!z || !basis) return sl_fail_memory(1, sizeof *z, "monomials times y");
     if (!open_quadratic(s, &s->arena)) goto done;
-    SL_GO(sl_search_store_rows(&n, s->job->store, to));
+    SL_GO(sl_search__store_rows(&n, s->job->store, to));
     n = SL_MAX(n - from, 0);
     *z = (scan){ .s = s, .rows = s->span[SL_SPANS__QUADRATIC].dim + 3, .from = from };
     z->hit = sl_arena_alloc(&s->arena, (size_t)n + 1);

@@ -100,7 +100,7 @@ static sl_status open_all(sl_store *s) {
     if (!s->power) return sl_fail_memory(n, sizeof *s->power, "powers of columns");
     fill_powers(s);
     for (int i = 0; i < sl_search__store_n_constants; i++)
-        s->constant[i] = sl_search_store_constant(i);
+        s->constant[i] = sl_search__store_get_constant(i);
     for (int i = 0; i < SL_LIST_PARTS; i++) s->level[i] = -1;
     sl_search__store_open_units(s);
     SL_TRY(sl_search__store_batch_new(&s->batch, s));
@@ -109,7 +109,7 @@ static sl_status open_all(sl_store *s) {
     return sl_search__store_open_hints(s);
 }
 
-sl_status sl_search_store_open(sl_store **out, sl_search__job *j, int probes) {
+sl_status sl_search__store_open(sl_store **out, sl_search__job *j, int probes) {
     const int n = j->rows.inputs;
     if (n < 1 || n > SL_STORE_MAX_VARIABLES)
         return sl_fail(SL_EINVAL,
@@ -125,14 +125,14 @@ sl_status sl_search_store_open(sl_store **out, sl_search__job *j, int probes) {
     s->stride = (probes + 7) / 8 * 8;
     const sl_status st = open_all(s);
     if (st != SL_OK) {
-        sl_search_store_close(s);
+        sl_search__store_close(s);
         return st;
     }
     *out = s;
     return SL_OK;
 }
 
-void sl_search_store_close(sl_store *s) {
+void sl_search__store_close(sl_store *s) {
     if (!s) return;
     for (int i = 0; i < SL_LEN(s->chunk); i++) {
         sl_free(s->chunk[i].value);
@@ -154,46 +154,46 @@ void sl_search_store_close(sl_store *s) {
 
 /* ---------------------------------------------------------------- access -------------------- */
 
-int sl_search_store_stride(const sl_store *s) { return s->stride; }
+int sl_search__store_stride(const sl_store *s) { return s->stride; }
 
-sl_status sl_search_store_monomials(int *count, sl_store *s, int want) {
+sl_status sl_search__store_monomials(int *count, sl_store *s, int want) {
     SL_TRY(sl_search__store_monomials_extend(s, (size_t)want));
     *count = (int)SL_MIN(s->list[SL_LIST_MONOMIALS].count, (size_t)want);
     return SL_OK;
 }
 
-const double *sl_search_store_monomial(const sl_store *s, int i) {
+const double *sl_search__store_monomial(const sl_store *s, int i) {
     return sl_search__store_value(s, s->list[SL_LIST_MONOMIALS].id[i]);
 }
 
-const int8_t *sl_search_store_monomial_exponents(const sl_store *s, int i) {
+const int8_t *sl_search__store_monomial_exponents(const sl_store *s, int i) {
     const sl_store_term t = sl_search__store_term(s, s->list[SL_LIST_MONOMIALS].id[i]);
     return s->exponents.row[sl_search__term_a(t)];
 }
 
 /* The first rows of exponents are those of short monomials, which come once more by rank. */
-sl_status sl_search_store_rows(int *count, sl_store *s, int want) {
+sl_status sl_search__store_rows(int *count, sl_store *s, int want) {
     SL_TRY(sl_search__store_exponents_extend(s, (size_t)want + s->short_rows));
     *count = (int)SL_MIN(s->exponents.count - s->short_rows, (size_t)want);
     return SL_OK;
 }
 
-const int8_t *sl_search_store_row(const sl_store *s, int i) {
+const int8_t *sl_search__store_row(const sl_store *s, int i) {
     return s->exponents.row[s->short_rows + (size_t)i];
 }
 
-int sl_search_store_functions(const sl_store *s, int want) {
+int sl_search__store_count_functions(const sl_store *s, int want) {
     return (int)SL_MIN(s->list[SL_LIST_FUNCTIONS].count, (size_t)want);
 }
 
-int sl_search_store_elementaries(const sl_store *s, int want) {
+int sl_search__store_elementaries(const sl_store *s, int want) {
     return (int)SL_MIN(s->list[SL_LIST_ELEMENTARY].count, (size_t)want);
 }
 
-sl_store_term sl_search_store_elementary(const sl_store *s, int i) {
+sl_store_term sl_search__store_elementary(const sl_store *s, int i) {
     return sl_search__store_term(s, s->list[SL_LIST_ELEMENTARY].id[i]);
 }
 
-sl_store_term sl_search_store_function(const sl_store *s, int i) {
+sl_store_term sl_search__store_get_function(const sl_store *s, int i) {
     return sl_search__store_term(s, s->list[SL_LIST_FUNCTIONS].id[i]);
 }

@@ -93,7 +93,7 @@ static sl_status signs(sl_store *s) {
 static sl_status whole(sl_store *s) {
     for (int c = 0; c < sl_search__store_n_constants; c++) {
         if (!sl_search__store_constant_allowed(c, s->ops, true)) continue;
-        if ((s->ops & SL_STORE__BIT(DIV)) && fabs(sl_search_store_constant(c)) < 1) continue;
+        if ((s->ops & SL_STORE__BIT(DIV)) && fabs(sl_search__store_get_constant(c)) < 1) continue;
         SL_TRY(sl_search__store_list_add(s, SL_LIST_SUMMANDS_WHOLE,
                                          sl_search__term_choice((unsigned)c, 0), c + 1));
     }

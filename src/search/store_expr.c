@@ -108,8 +108,8 @@ static sl_status finish(const sl_node **out, sl_arena *a, const sl_node *e) {
     return sl_expr_tidy(out, a, e);
 }
 
-sl_status sl_search_store_expr(const sl_node **out, sl_arena *a, const sl_store *s,
-                               sl_store_term t) {
+sl_status sl_search__store_expr(const sl_node **out, sl_arena *a, const sl_store *s,
+                                sl_store_term t) {
     builder b = { a, s };
     return finish(out, a, build(&b, t));
 }

@@ -224,7 +224,7 @@ static sl_status extend_to(sl_store *s, sl_search__store_list_id list, int level
     return SL_OK;
 }
 
-sl_status sl_search_store_extend(sl_store *s, int level) {
+sl_status sl_search__store_extend(sl_store *s, int level) {
     const size_t one = 1;
     level = SL_MIN(level, SL_STORE__LEVELS - 1);
     SL_TRY(

@@ -309,8 +309,8 @@ bool sl_search__store_dimension_fits(const sl_store *s, sl_search__store_list_id
 /* May that many more bytes be held? If not the store is full, which is no error. */
 bool sl_search__store_reserve(sl_store *s, size_t bytes);
 
-/* The term without the filters of sl_search_store_value, o[0..n), n a multiple of 8. False: not
- * finite, or an exponential of too large an argument. */
+/* The term without the filters of sl_search__store_term_value, o[0..n), n a multiple of 8. False:
+ * not finite, or an exponential of too large an argument. */
 bool sl_search__store_evaluate(double *o, const sl_store *s, sl_store_term t, int n);
 bool sl_search__store_constant_value(const double *v, int n); // are all about equal?
 bool sl_search__store_all_finite(const double *v, int n);

@@ -39,9 +39,9 @@ const sl_search__store_constant sl_search__store_constants[] = {
 const int sl_search__store_n_constants = SL_LEN(sl_search__store_constants);
 _Static_assert(SL_LEN(sl_search__store_constants) <= 64, "a term has six bits for its constant");
 
-int sl_search_store_constants(void) { return sl_search__store_n_constants; }
+int sl_search__store_count_constants(void) { return sl_search__store_n_constants; }
 
-double sl_search_store_constant(int i) {
+double sl_search__store_get_constant(int i) {
     const sl_search__store_constant c = sl_search__store_constants[i];
     const double pi = 0x1.921fb54442d18p+1;
     double v = (double)c.num / c.den;

@@ -14,7 +14,7 @@ typedef struct sl_store_test {
 } sl_store_test;
 
 /* Columns in low .. high. */
-static inline void sl_search_store_test_init(sl_store_test *t, sl_rng *rng, sl_pool *pool,
+static inline void sl_search__store_test_init(sl_store_test *t, sl_rng *rng, sl_pool *pool,
                                              int variables, double low, double high) {
     *t = (sl_store_test){ .options = SL_SEARCH_OPTIONS_INIT };
     t->job.o = &t->options;

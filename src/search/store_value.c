@@ -158,12 +158,13 @@ bool sl_search__store_evaluate(double *o, const sl_store *s, sl_store_term t, in
     return sl_search__store_all_finite(o, n);
 }
 
-bool sl_search_store_value_first(double *value, bool *exponent, const sl_store *s, sl_store_term t,
-                                 int n) {
+bool sl_search__store_value_first(double *value, bool *exponent, const sl_store *s, sl_store_term t,
+                                  int n) {
     *exponent = sl_search__term_exponent(t);
     return sl_search__store_evaluate(value, s, t, n) && !sl_search__store_constant_value(value, n);
 }
 
-bool sl_search_store_value(double *value, bool *exponent, const sl_store *s, sl_store_term t) {
-    return sl_search_store_value_first(value, exponent, s, t, s->stride);
+bool sl_search__store_term_value(double *value, bool *exponent, const sl_store *s,
+                                 sl_store_term t) {
+    return sl_search__store_value_first(value, exponent, s, t, s->stride);
 }

@@ -155,7 +155,7 @@ int sl_search__store_range_next(sl_store_term *out, float *cost, int room,
 
 /* ---------------------------------------------------------------- over families ------------- */
 
-void sl_search_store_walk_begin(sl_store_walk *w, const sl_store *s, sl_side side, int level) {
+void sl_search__store_walk_begin(sl_store_walk *w, const sl_store *s, sl_side side, int level) {
     *w = (sl_store_walk){ .store = s, .side = side, .level = level };
 }
 
@@ -176,7 +176,7 @@ static void suspend(sl_store_walk *w, const sl_search__store_range *r) {
 }
 
 /* Simple families come first in the table. */
-int sl_search_store_walk_next(sl_store_term *out, float *cost, int room, sl_store_walk *w) {
+int sl_search__store_walk_next(sl_store_term *out, float *cost, int room, sl_store_walk *w) {
     int n = 0;
     w->simple = 0;
     for (; w->family < sl_search__store_n_families; w->family++, w->inside = false) {

@@ -25,7 +25,7 @@ static bool agrees(const sl_store *s, sl_arena *a, sl_store_term t, const double
     double y[SL_STORE_MAX_PROBES];
     const sl_node *e;
     const size_t mark = sl_arena_mark(a);
-    bool good = sl_search_store_expr(&e, a, s, t) == SL_OK &&
+    bool good = sl_search__store_expr(&e, a, s, t) == SL_OK &&
                 sl_expr_eval(y, a, e, s->job->rows.x, s->probes, NULL) == SL_OK;
     for (int i = 0; good && i < s->probes; i++) {
         const double w = sl_search__term_exponent(t) ? sl_exp(v[i]) : v[i];
@@ -52,12 +52,14 @@ static bool measure(figures *f, const sl_store *s, const sl_search__store_family
         if (!n || f->terms > MOST) break;
         f->terms += n;
         for (int i = 0; i < n && checked < SAMPLE; i++, checked++)
-            if (sl_search_store_value(v, &exponent, s, term[i]) && !agrees(s, &arena, term[i], v)) {
+            if (sl_search__store_term_value(v, &exponent, s, term[i]) &&
+                !agrees(s, &arena, term[i], v)) {
                 sl_arena_clear(&arena);
                 return false;
             }
         start = sl_clock();
-        for (int i = 0; i < n; i++) f->values += sl_search_store_value(v, &exponent, s, term[i]);
+        for (int i = 0; i < n; i++)
+            f->values += sl_search__store_term_value(v, &exponent, s, term[i]);
         f->value += sl_clock() - start;
     }
     sl_arena_clear(&arena);
@@ -70,7 +72,7 @@ static int table(sl_store *s, int level) {
                                    "shifted",   "elementary", "decays",    "generic" };
     const double start = sl_clock();
     for (int l = 0; l <= level; l++) {
-        if (sl_search_store_extend(s, l) != SL_OK) return 1;
+        if (sl_search__store_extend(s, l) != SL_OK) return 1;
         printf("extend\t%d\t%.4f s\t%zu parts\t%.1f MB", l, sl_clock() - start, s->parts,
                (double)s->held * 1e-6);
         for (int i = 0; i < SL_LIST_PARTS; i++) printf("\t%s %zu", names[i], s->list[i].count);
@@ -100,9 +102,9 @@ int main(int argc, char **argv) {
     sl_rng rng;
     sl_store *s;
     sl_rng_init(&rng, 1, 1, 1);
-    sl_search_store_test_init(&t, &rng, NULL, variables, 1, 5);
-    if (sl_search_store_open(&s, &t.job, PROBES) != SL_OK) return 1;
+    sl_search__store_test_init(&t, &rng, NULL, variables, 1, 5);
+    if (sl_search__store_open(&s, &t.job, PROBES) != SL_OK) return 1;
     const int status = table(s, level);
-    sl_search_store_close(s);
+    sl_search__store_close(s);
     return status;
 }

@@ -22,9 +22,9 @@ static inline const sl_node *parsed(sl_fixture *t, const char *text) {
 static inline sl_store *open_store(sl_fixture *t, sl_pool *pool, int variables, double low,
                                    double high, int level) {
     sl_store *s;
-    sl_search_store_test_init(&problem, &t->rng, pool, variables, low, high);
-    SL_MUST(t, sl_search_store_open(&s, &problem.job, PROBES));
-    SL_MUST(t, sl_search_store_extend(s, level));
+    sl_search__store_test_init(&problem, &t->rng, pool, variables, low, high);
+    SL_MUST(t, sl_search__store_open(&s, &problem.job, PROBES));
+    SL_MUST(t, sl_search__store_extend(s, level));
     return s;
 }
 
@@ -32,7 +32,7 @@ static inline const char *text_of(sl_fixture *t, const sl_store *s, sl_store_ter
     static sl_str text;
     const sl_node *e;
     sl_str_truncate(&text, 0);
-    if (sl_search_store_expr(&e, &t->arena, s, term) != SL_OK ||
+    if (sl_search__store_expr(&e, &t->arena, s, term) != SL_OK ||
         sl_expr_print(&text, SL_FORMAT_INFIX, e, NULL) != SL_OK)
         return "?";
     static char copy[1024];
@@ -48,9 +48,9 @@ static inline void check_value(sl_fixture *t, const sl_store *s, const char *fam
     double v[SL_STORE_MAX_PROBES];
     bool exponent;
     const sl_node *e;
-    if (!sl_search_store_value(v, &exponent, s, term)) return;
+    if (!sl_search__store_term_value(v, &exponent, s, term)) return;
     const size_t mark = sl_arena_mark(&t->arena);
-    SL_MUST(t, sl_search_store_expr(&e, &t->arena, s, term));
+    SL_MUST(t, sl_search__store_expr(&e, &t->arena, s, term));
     for (int i = 0; i < s->stride; i++) {
         long double x[SL_STORE_MAX_VARIABLES], value, bound;
         const int row = i < s->probes ? i : 0;

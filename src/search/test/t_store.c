@@ -30,7 +30,7 @@ static void values_are_those_of_expressions(void **state) {
         const int level = cases[i].variables <= 2 ? SL_STORE__DECAYS_FROM : 5;
         sl_store *s = open_store(t, NULL, cases[i].variables, cases[i].low, cases[i].high, level);
         check_store(t, s, level);
-        sl_search_store_close(s);
+        sl_search__store_close(s);
     }
 }
 
@@ -57,8 +57,8 @@ static void no_family_is_empty(void **state) {
                  used[f] || sl_search__store_families[f].first == SL_LIST_HINTS ||
                      sl_search__store_families[f].second == SL_LIST_HINTS,
                  "family %d, %s, has no term", f, sl_search__store_families[f].text);
-    sl_search_store_close(s[1]);
-    sl_search_store_close(s[0]);
+    sl_search__store_close(s[1]);
+    sl_search__store_close(s[0]);
 }
 
 /* What is large, infinite, not real or constant has no value. */
@@ -71,11 +71,11 @@ static void values_that_mean_nothing_are_refused(void **state) {
         for (int side = 0; side < 2; side++) {
             sl_store_walk w;
             int n;
-            sl_search_store_walk_begin(&w, s, (sl_side)side, l);
-            while ((n = sl_search_store_walk_next(term, NULL, SL_STORE_BATCH, &w)) > 0) {
+            sl_search__store_walk_begin(&w, s, (sl_side)side, l);
+            while ((n = sl_search__store_walk_next(term, NULL, SL_STORE_BATCH, &w)) > 0) {
                 for (int i = 0; i < n; i++) {
                     double v[SL_STORE_MAX_PROBES], low = INFINITY, high = -INFINITY;
-                    bool exponent, good = sl_search_store_value(v, &exponent, s, term[i]);
+                    bool exponent, good = sl_search__store_term_value(v, &exponent, s, term[i]);
                     refused += !good;
                     for (int k = 0; good && k < s->stride; k++) {
                         SL_CHECK(t, isfinite(v[k]), "%s is %g", text_of(t, s, term[i]), v[k]);
@@ -87,7 +87,7 @@ static void values_that_mean_nothing_are_refused(void **state) {
         }
     }
     SL_CHECK(t, refused > 100, "only %d terms of a table from -20 to 20 are refused", refused);
-    sl_search_store_close(s);
+    sl_search__store_close(s);
 }
 
 /* ---------------------------------------------------------------- walks --------------------- */
@@ -119,7 +119,7 @@ static bool is_coprime(const sl_store *s, sl_store_term binomial) {
 }
 
 static bool is_whole(sl_store_term binomial) {
-    const double c = sl_search_store_constant((int)sl_search__term_constant(binomial));
+    const double c = sl_search__store_get_constant((int)sl_search__term_constant(binomial));
     return c >= 1 || c <= -1;
 }
 
@@ -204,7 +204,7 @@ static void levels_partition_the_tuples(void **state) {
         SL_CHECK(t, n == m && memcmp(mine, reference, n * sizeof *mine) == 0,
                  "family %s: levels have %zu tuples, loops %zu", family->text, n, m);
     }
-    sl_search_store_close(s);
+    sl_search__store_close(s);
     sl_free(reference);
     sl_free(mine);
 }
@@ -217,22 +217,22 @@ static void walks_do_not_depend_on_room(void **state) {
     for (int side = 0; side < 2; side++) {
         sl_store_walk w;
         int n = 0, got, m = 0, simple = 0;
-        sl_search_store_walk_begin(&w, s, (sl_side)side, 1);
-        n = sl_search_store_walk_next(big, NULL, SL_STORE_BATCH, &w);
+        sl_search__store_walk_begin(&w, s, (sl_side)side, 1);
+        n = sl_search__store_walk_next(big, NULL, SL_STORE_BATCH, &w);
         const int expected = w.simple;
         SL_CHECK(t, n > 300 && n < SL_STORE_BATCH, "%d terms", n);
-        SL_CHECK(t, sl_search_store_walk_next(big, NULL, SL_STORE_BATCH, &w) == 0,
+        SL_CHECK(t, sl_search__store_walk_next(big, NULL, SL_STORE_BATCH, &w) == 0,
                  "goes on after its end");
-        sl_search_store_walk_begin(&w, s, (sl_side)side, 1);
-        n = sl_search_store_walk_next(big, NULL, SL_STORE_BATCH, &w);
-        sl_search_store_walk_begin(&w, s, (sl_side)side, 1);
-        while ((got = sl_search_store_walk_next(small + m, NULL, 1 + m % 5, &w)) > 0)
+        sl_search__store_walk_begin(&w, s, (sl_side)side, 1);
+        n = sl_search__store_walk_next(big, NULL, SL_STORE_BATCH, &w);
+        sl_search__store_walk_begin(&w, s, (sl_side)side, 1);
+        while ((got = sl_search__store_walk_next(small + m, NULL, 1 + m % 5, &w)) > 0)
             m += got, simple += w.simple;
         SL_CHECK(t, m == n && memcmp(big, small, (size_t)n * sizeof *big) == 0,
                  "%d terms by small steps, %d by large ones", m, n);
         SL_CHECK(t, simple == expected && simple > 0, "%d simple terms, not %d", simple, expected);
     }
-    sl_search_store_close(s);
+    sl_search__store_close(s);
 }
 
 /* The first level has all that is below it: leaving that out loses the simplest formulas. */
@@ -262,10 +262,10 @@ static void simple_terms_come_early(void **state) {
         for (int l = 0; l <= cases[i].level && !found; l++) {
             sl_store_walk w;
             int n;
-            sl_search_store_walk_begin(&w, s, cases[i].side, l);
-            while (!found && (n = sl_search_store_walk_next(term, NULL, SL_STORE_BATCH, &w)) > 0)
+            sl_search__store_walk_begin(&w, s, cases[i].side, l);
+            while (!found && (n = sl_search__store_walk_next(term, NULL, SL_STORE_BATCH, &w)) > 0)
                 for (int k = 0; k < n && !found; k++) {
-                    found = sl_search_store_value(v, &exponent, s, term[k]);
+                    found = sl_search__store_term_value(v, &exponent, s, term[k]);
                     for (int p = 0; p < PROBES && found; p++) {
                         const double value = exponent ? exp(v[p]) : v[p];
                         const double off =
@@ -277,7 +277,7 @@ static void simple_terms_come_early(void **state) {
         SL_CHECK(t, found, "%s is no term of %s up to level %d", cases[i].text,
                  cases[i].side == SL_SIDE_PRODUCT ? "products" : "sums", cases[i].level);
     }
-    sl_search_store_close(s);
+    sl_search__store_close(s);
 }
 
 /* ---------------------------------------------------------------- lists --------------------- */
@@ -309,7 +309,7 @@ static void lists_do_not_depend_on_threads(void **state) {
         if (threads == 1) first = h;
         SL_CHECK(t, h == first, "other lists on %d threads", threads);
         SL_CHECK(t, s->parts > 3000, "%zu parts", s->parts);
-        sl_search_store_close(s);
+        sl_search__store_close(s);
         sl_par_pool_free(pool);
     }
 }
@@ -323,22 +323,22 @@ static void lists_do_not_depend_on_steps(void **state) {
         int count;
         sl_rng_init(&t->rng, t->seed, 3, 0);
         sl_store *s = open_store(t, NULL, 3, 1, 4, i ? 0 : 3);
-        if (i) SL_MUST(t, sl_search_store_monomials(&count, s, 1200));
-        for (int l = 0; i && l <= 4; l++) SL_MUST(t, sl_search_store_extend(s, l));
+        if (i) SL_MUST(t, sl_search__store_monomials(&count, s, 1200));
+        for (int l = 0; i && l <= 4; l++) SL_MUST(t, sl_search__store_extend(s, l));
         sl_store_walk w;
-        sl_search_store_walk_begin(&w, s, SL_SIDE_PRODUCT, 2);
-        n[i] = sl_search_store_walk_next(term[i], NULL, SL_STORE_BATCH, &w);
+        sl_search__store_walk_begin(&w, s, SL_SIDE_PRODUCT, 2);
+        n[i] = sl_search__store_walk_next(term[i], NULL, SL_STORE_BATCH, &w);
         for (int k = 0; k < n[i]; k++) { // numbers of parts differ; what they are does not
             double v[SL_STORE_MAX_PROBES];
             bool exponent;
-            const bool good = sl_search_store_value(v, &exponent, s, term[i][k]);
+            const bool good = sl_search__store_term_value(v, &exponent, s, term[i][k]);
             term[i][k] = good ? sl_hash(v, PROBES * sizeof v[0], exponent) : 0;
         }
         for (int list = 0; list < SL_LIST_COUNT; list++)
             for (size_t k = 1; k < s->list[list].count; k++)
                 SL_CHECK(t, s->list[list].rank[k - 1] <= s->list[list].rank[k],
                          "list %d does not ascend at %zu", list, k);
-        sl_search_store_close(s);
+        sl_search__store_close(s);
     }
     SL_CHECK(t, n[0] == n[1] && memcmp(term[0], term[1], (size_t)n[0] * sizeof term[0][0]) == 0,
              "level 2 has %d terms, and %d where more were made before", n[0], n[1]);
@@ -408,25 +408,25 @@ static void terms_keep_to_the_operators(void **state) {
     static sl_store_term term[SL_STORE_BATCH];
     for (int i = 0; i < sl_test_iters(t, 12); i++) {
         sl_store *s;
-        sl_search_store_test_init(&problem, &t->rng, NULL, 2, 1, 3);
+        sl_search__store_test_init(&problem, &t->rng, NULL, 2, 1, 3);
         problem.options.ops = sl_rng_u32(&t->rng) & SL_EXPR_ALL_OPERATORS;
         if (i == 0) problem.options.ops = 0;
-        SL_MUST(t, sl_search_store_open(&s, &problem.job, PROBES));
-        SL_MUST(t, sl_search_store_extend(s, 4));
+        SL_MUST(t, sl_search__store_open(&s, &problem.job, PROBES));
+        SL_MUST(t, sl_search__store_extend(s, 4));
         for (int side = 0; side < 2; side++)
             for (int l = 0; l <= 4; l++) {
                 sl_store_walk w;
-                sl_search_store_walk_begin(&w, s, (sl_side)side, l);
-                const int n = sl_search_store_walk_next(term, NULL, SL_STORE_BATCH, &w);
+                sl_search__store_walk_begin(&w, s, (sl_side)side, l);
+                const int n = sl_search__store_walk_next(term, NULL, SL_STORE_BATCH, &w);
                 for (int k = 0; k < n; k += 7) {
                     const sl_node *e;
-                    SL_MUST(t, sl_search_store_expr(&e, &t->arena, s, term[k]));
+                    SL_MUST(t, sl_search__store_expr(&e, &t->arena, s, term[k]));
                     SL_CHECK(t, needs_only(e, s->ops), "operators %x do not make %s", s->ops,
                              text_of(t, s, term[k]));
                     sl_arena_rewind(&t->arena, 0);
                 }
             }
-        sl_search_store_close(s);
+        sl_search__store_close(s);
     }
 }
 
@@ -436,17 +436,17 @@ static sl_status build(sl_store_test *p) {
     sl_store *s;
     int count;
     sl_status st;
-    SL_TRY(sl_search_store_open(&s, &p->job, PROBES));
-    SL_GO(sl_search_store_extend(s, 3));
-    SL_GO(sl_search_store_monomials(&count, s, 2000));
+    SL_TRY(sl_search__store_open(&s, &p->job, PROBES));
+    SL_GO(sl_search__store_extend(s, 3));
+    SL_GO(sl_search__store_monomials(&count, s, 2000));
 done:
-    sl_search_store_close(s);
+    sl_search__store_close(s);
     return st;
 }
 
 static void every_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
-    sl_search_store_test_init(&problem, &t->rng, NULL, 3, 1, 3);
+    sl_search__store_test_init(&problem, &t->rng, NULL, 3, 1, 3);
     SL_EACH_ALLOCATION(t, build(&problem));
     SL_CHECK(t, problem.job.memory == 0, "%lld bytes are still reserved",
              (long long)problem.job.memory);
@@ -454,15 +454,16 @@ static void every_allocation_may_fail(void **state) {
 
 static sl_status express(sl_arena *a, const sl_store *s, sl_store_term term) {
     const sl_node *e;
-    return sl_search_store_expr(&e, a, s, term);
+    return sl_search__store_expr(&e, a, s, term);
 }
 
 static void expressions_fail_cleanly(void **state) {
     sl_fixture *t = *state;
     sl_store *s = open_store(t, NULL, 2, 1, 3, 3);
-    const sl_store_term term = sl_search_store_function(s, sl_search_store_functions(s, 1000) - 1);
+    const sl_store_term term =
+        sl_search__store_get_function(s, sl_search__store_count_functions(s, 1000) - 1);
     SL_EACH_ALLOCATION(t, express(&t->arena, s, term));
-    sl_search_store_close(s);
+    sl_search__store_close(s);
 }
 
 /* With less memory the lists end earlier and stay correct. */
@@ -472,17 +473,17 @@ static void memory_keeps_to_its_limit(void **state) {
     size_t before = 0;
     for (int i = 0; i < SL_LEN(limits); i++) {
         sl_store *s;
-        sl_search_store_test_init(&problem, &t->rng, NULL, 2, 1, 3);
+        sl_search__store_test_init(&problem, &t->rng, NULL, 2, 1, 3);
         problem.options.max_memory = limits[i];
-        SL_MUST(t, sl_search_store_open(&s, &problem.job, PROBES));
-        SL_MUST(t, sl_search_store_extend(s, 7));
+        SL_MUST(t, sl_search__store_open(&s, &problem.job, PROBES));
+        SL_MUST(t, sl_search__store_extend(s, 7));
         SL_CHECK(t, problem.job.memory <= limits[i] && s->full, "%lld bytes of %lld",
                  (long long)problem.job.memory, (long long)limits[i]);
         SL_CHECK(t, s->parts >= before, "%zu parts with more memory, %zu with less", s->parts,
                  before);
         before = s->parts;
         if (s->parts) check_store(t, s, 3);
-        sl_search_store_close(s);
+        sl_search__store_close(s);
         SL_CHECK(t, problem.job.memory == 0, "memory is not given back");
     }
     SL_CHECK(t, before > 10000, "%zu parts in 5 MB", before);
@@ -499,17 +500,17 @@ static void stopped_lists_stay_consistent(void **state) {
     for (int calls = 0; calls < 6; calls++) {
         sl_store *s;
         int left = calls;
-        sl_search_store_test_init(&problem, &t->rng, NULL, 3, 1, 3);
+        sl_search__store_test_init(&problem, &t->rng, NULL, 3, 1, 3);
         problem.options.progress = stop_after;
         problem.options.payload = &left;
-        SL_MUST(t, sl_search_store_open(&s, &problem.job, PROBES));
+        SL_MUST(t, sl_search__store_open(&s, &problem.job, PROBES));
         for (int l = 0; l <= 6 && !sl_search__stop(&problem.job, false); l++) {
             problem.job.next_look = 0;
-            SL_MUST(t, sl_search_store_extend(s, l));
+            SL_MUST(t, sl_search__store_extend(s, l));
         }
         SL_CHECK(t, sl_search__stop(&problem.job, false), "not stopped");
         check_store(t, s, 4);
-        sl_search_store_close(s);
+        sl_search__store_close(s);
     }
 }
 

@@ -12,7 +12,7 @@ static void set_up(sl_fixture *t) {
         "sqrt(x3 + 1.7) + exp(3) + c1*cos(x1*x3 + 0.3*x1)",
         "x3 + x1 - 4.4",
     };
-    sl_search_store_test_init(&problem, &t->rng, NULL, 2, 1, 3);
+    sl_search__store_test_init(&problem, &t->rng, NULL, 2, 1, 3);
     problem.job.column[0] = 2;
     problem.job.column[1] = 0;
     for (int i = 0; i < HINTS; i++) hint[i] = parsed(t, text[i]);
@@ -21,7 +21,7 @@ static void set_up(sl_fixture *t) {
 }
 
 static void tear_down(sl_store *s) {
-    sl_search_store_close(s);
+    sl_search__store_close(s);
     sl_arena_clear(&problem.job.arena);
 }
 
@@ -49,7 +49,7 @@ static void sub_expressions_become_parts(void **state) {
     static const char *const none[] = { "x1", "x2", "x2*cos(x2)", "cos(x2)", "sin(2.3*x2)" };
     sl_store *s;
     set_up(t);
-    SL_MUST(t, sl_search_store_open(&s, &problem.job, PROBES));
+    SL_MUST(t, sl_search__store_open(&s, &problem.job, PROBES));
     for (int i = 0; i < SL_LEN(parts); i++)
         SL_CHECK(t, place_of(t, s, parts[i]) >= 0, "%s is no part", parts[i]);
     for (int i = 0; i < SL_LEN(none); i++)
@@ -66,8 +66,8 @@ static void parts_of_hints_are_terms(void **state) {
     sl_store *s;
     int used = 0;
     set_up(t);
-    SL_MUST(t, sl_search_store_open(&s, &problem.job, PROBES));
-    SL_MUST(t, sl_search_store_extend(s, 4));
+    SL_MUST(t, sl_search__store_open(&s, &problem.job, PROBES));
+    SL_MUST(t, sl_search__store_extend(s, 4));
     for (int f = 0; f < sl_search__store_n_families; f++) {
         const sl_search__store_family *family = &sl_search__store_families[f];
         if (family->first != SL_LIST_HINTS && family->second != SL_LIST_HINTS) continue;
@@ -91,10 +91,10 @@ static void parts_of_hints_are_terms(void **state) {
 
 static sl_status build(void) {
     sl_store *s;
-    sl_status st = sl_search_store_open(&s, &problem.job, PROBES);
+    sl_status st = sl_search__store_open(&s, &problem.job, PROBES);
     if (st == SL_OK) {
-        st = sl_search_store_extend(s, 1);
-        sl_search_store_close(s);
+        st = sl_search__store_extend(s, 1);
+        sl_search__store_close(s);
     }
     sl_arena_clear(&problem.job.arena);
     return st;

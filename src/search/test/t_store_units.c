@@ -9,7 +9,7 @@ static void set_up(sl_fixture *t, bool with_units, int known) {
     static const int16_t power[VARIABLES][3] = {
         { 60, 0, -60 }, { 0, 0, 60 }, { 60, 0, 0 }, { 0, 0, 60 }
     };
-    sl_search_store_test_init(&problem, &t->rng, NULL, VARIABLES, 1, 3);
+    sl_search__store_test_init(&problem, &t->rng, NULL, VARIABLES, 1, 3);
     units = (sl_units){ .target_known = false };
     for (int v = 0; v < VARIABLES; v++) {
         units.input_known[v] = v < known;
@@ -49,7 +49,7 @@ static bool homogeneous(sl_fixture *t, const sl_store *s, sl_store_term term) {
     const sl_node *e;
     double d[3];
     const size_t mark = sl_arena_mark(&t->arena);
-    SL_MUST(t, sl_search_store_expr(&e, &t->arena, s, term));
+    SL_MUST(t, sl_search__store_expr(&e, &t->arena, s, term));
     const bool good =
         dimension(d, sl_search__term_exponent(term) && e->op == SL_OP_EXP ? e + 1 : e);
     sl_arena_rewind(&t->arena, mark);
@@ -62,14 +62,14 @@ static void terms_are_homogeneous(void **state) {
     sl_store *s;
     int terms = 0;
     set_up(t, true, VARIABLES);
-    SL_MUST(t, sl_search_store_open(&s, &problem.job, PROBES));
-    SL_MUST(t, sl_search_store_extend(s, LEVEL));
+    SL_MUST(t, sl_search__store_open(&s, &problem.job, PROBES));
+    SL_MUST(t, sl_search__store_extend(s, LEVEL));
     for (int side = 0; side < 2; side++)
         for (int l = 0; l <= LEVEL; l++) {
             sl_store_walk w;
             int n;
-            sl_search_store_walk_begin(&w, s, (sl_side)side, l);
-            while ((n = sl_search_store_walk_next(term, NULL, SL_STORE_BATCH, &w)) > 0) {
+            sl_search__store_walk_begin(&w, s, (sl_side)side, l);
+            while ((n = sl_search__store_walk_next(term, NULL, SL_STORE_BATCH, &w)) > 0) {
                 terms += n;
                 for (int i = 0; i < n; i += 3) {
                     SL_CHECK(t, homogeneous(t, s, term[i]), "%s is not homogeneous",
@@ -79,7 +79,7 @@ static void terms_are_homogeneous(void **state) {
             }
         }
     SL_CHECK(t, terms > 1000, "%d terms", terms);
-    sl_search_store_close(s);
+    sl_search__store_close(s);
 }
 
 static void parts_have_the_dimensions_of_their_expressions(void **state) {
@@ -87,14 +87,14 @@ static void parts_have_the_dimensions_of_their_expressions(void **state) {
     sl_store *s;
     int of_function[SL_STORE__FUNCTIONS] = { 0 };
     set_up(t, true, VARIABLES);
-    SL_MUST(t, sl_search_store_open(&s, &problem.job, PROBES));
-    SL_MUST(t, sl_search_store_extend(s, LEVEL + 4));
+    SL_MUST(t, sl_search__store_open(&s, &problem.job, PROBES));
+    SL_MUST(t, sl_search__store_extend(s, LEVEL + 4));
     for (uint32_t part = 0; part < s->parts; part++) {
         const sl_dimension *mine = sl_search__store_part_dimension(s, part);
         const sl_store_term term = sl_search__store_term(s, part);
         const sl_node *e;
         double d[3];
-        SL_MUST(t, sl_search_store_expr(&e, &t->arena, s, term));
+        SL_MUST(t, sl_search__store_expr(&e, &t->arena, s, term));
         SL_CHECK(t, dimension(d, e), "%s is not homogeneous", text_of(t, s, term));
         for (int i = 0; i < 3; i++)
             SL_CHECK(t, mine->power[i] == d[i], "power %d of %s is %d, not %g", i,
@@ -108,7 +108,7 @@ static void parts_have_the_dimensions_of_their_expressions(void **state) {
         SL_CHECK(t, (of_function[f] > 0) == sl_search__store_functions[f].power,
                  "%d parts %s have a dimension", of_function[f],
                  sl_search__store_functions[f].text);
-    sl_search_store_close(s);
+    sl_search__store_close(s);
 }
 
 static bool without_functions(const sl_search__store_family *f) {
@@ -133,7 +133,7 @@ static int hashes(uint64_t *out, int room, sl_fixture *t, const sl_store *s,
             for (int i = 0; i < n && m < room; i++) {
                 double v[SL_STORE_MAX_PROBES];
                 bool exponent;
-                if (!sl_search_store_value(v, &exponent, s, term[i])) continue;
+                if (!sl_search__store_term_value(v, &exponent, s, term[i])) continue;
                 if (filter && !homogeneous(t, s, term[i])) continue;
                 out[m++] = sl_hash(v, PROBES * sizeof *v, 0);
             }
@@ -157,8 +157,8 @@ static void nothing_homogeneous_is_lost(void **state) {
     for (int i = 0; i < 2; i++) {
         sl_rng_init(&t->rng, t->seed, 5, 0);
         set_up(t, i == 0, VARIABLES);
-        SL_MUST(t, sl_search_store_open(&s[i], &problem.job, PROBES));
-        SL_MUST(t, sl_search_store_extend(s[i], 2));
+        SL_MUST(t, sl_search__store_open(&s[i], &problem.job, PROBES));
+        SL_MUST(t, sl_search__store_extend(s[i], 2));
     }
     int kept = 0;
     for (int f = 0; f < sl_search__store_n_families; f++) {
@@ -172,8 +172,8 @@ static void nothing_homogeneous_is_lost(void **state) {
         kept += m;
     }
     SL_CHECK(t, kept > 300, "%d terms", kept);
-    sl_search_store_close(s[1]);
-    sl_search_store_close(s[0]);
+    sl_search__store_close(s[1]);
+    sl_search__store_close(s[0]);
 }
 
 /* An input without a unit restricts nothing: sums with it are there. */
@@ -182,8 +182,8 @@ static void unknown_units_restrict_nothing(void **state) {
     sl_store *s;
     bool mixed = false, wrong = false;
     set_up(t, true, VARIABLES - 1);
-    SL_MUST(t, sl_search_store_open(&s, &problem.job, PROBES));
-    SL_MUST(t, sl_search_store_extend(s, LEVEL));
+    SL_MUST(t, sl_search__store_open(&s, &problem.job, PROBES));
+    SL_MUST(t, sl_search__store_extend(s, LEVEL));
     for (size_t i = 0; i < s->list[SL_LIST_BINOMIALS].count; i++) {
         const char *text =
             text_of(t, s, sl_search__store_term(s, s->list[SL_LIST_BINOMIALS].id[i]));
@@ -192,14 +192,14 @@ static void unknown_units_restrict_nothing(void **state) {
     }
     SL_CHECK(t, mixed && !wrong, "x1 + x4 is %s, x1 + x2 %s", mixed ? "there" : "missing",
              wrong ? "there" : "missing");
-    sl_search_store_close(s);
+    sl_search__store_close(s);
 }
 
 static sl_status build(void) {
     sl_store *s;
-    SL_TRY(sl_search_store_open(&s, &problem.job, PROBES));
-    const sl_status st = sl_search_store_extend(s, 1);
-    sl_search_store_close(s);
+    SL_TRY(sl_search__store_open(&s, &problem.job, PROBES));
+    const sl_status st = sl_search__store_extend(s, 1);
+    sl_search__store_close(s);
     return st;
 }
 
