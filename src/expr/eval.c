@@ -405,7 +405,7 @@ sl_status sl_expr_program_run(double *y, const sl_program *p, const double *cons
         at[p->n_columns] = y + i;
         for (const step *s = p->steps; s < p->steps + p->n_steps; s++)
             k->fn[s->kernel](at[s->to], at[s->a], at[s->b], m);
-        // which operand's NaN a sum returns is the compiler's choice: the caller sees one NaN only
+        // which operand's NaN a sum returns depends on the compiler: all become the same NaN
         k->fn[SL_EXPR__ONE_NAN](y + i, y + i, y + i, m);
     }
     sl_arena_rewind(scratch, mark);

@@ -1,6 +1,6 @@
 /* Reference evaluation: long double, plain recursion, libm, and a running error bound.
  *
- * Beside each value v goes a bound d, such that an evaluation with unit roundoff u which does the
+ * Each value v has a bound d, such that an evaluation with unit roundoff u which does the
  * operations of the expression, in whatever order and grouping, ends within d of v. Rounding errors
  * count to first order; u is taken a little larger, which covers the higher orders and the rounding
  * of v itself. d is infinite where there is no bound: an operand may be outside of a domain, or an

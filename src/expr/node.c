@@ -206,9 +206,9 @@ bool sl_expr_valid(const sl_node *e, size_t n) {
 /* ---------------------------------------------------------------- total order --------------- */
 
 /* The order that canonical forms are written in. A term is compared as a product of powers: factors
- * are compared one after the other, by base and then by falling exponent, and a term that goes on
- * is before one that ends, so a sum reads x1^2 + x1*x2 + x1 + x2 + sin(x1) + 1. Coefficients decide
- * last, so like terms are adjacent. */
+ * are compared one after the other, by base and then by falling exponent, and a term comes before
+ * its own prefix, so a sum reads x1^2 + x1*x2 + x1 + x2 + sin(x1) + 1. Coefficients decide last, so
+ * like terms are adjacent. */
 
 static const uint8_t base_rank[SL_OP_COUNT] = {
     [SL_OP_NUM] = 0,   [SL_OP_PI] = 1,    [SL_OP_VAR] = 2,   [SL_OP_PAR] = 3,   [SL_OP_EXP] = 4,

@@ -127,7 +127,7 @@ static sl_expr_term *unexpected(sl_reader *r, const char *expected) {
 
 /* ---------------------------------------------------------------- brackets ------------------ */
 
-/* How the bracket that opens at i closes, or NULL if none opens there. */
+/* The closing form of the bracket that opens at i, or NULL if none opens there. */
 static const char *closing_of(const sl_reader *r, size_t i) {
     switch (at(r, i)) {
     case '(': return ")";
@@ -169,8 +169,8 @@ static sl_expr_term *bracket(sl_reader *r) {
     return t;
 }
 
-/* How the bars that open at i close, or NULL if none open there. A plain bar opens where a factor
- * may begin and closes elsewhere; \left and \right decide it. */
+/* The closing form of the bars that open at i, or NULL if none open there. A plain bar opens where
+ * a factor may begin and closes elsewhere; \left and \right decide it. */
 static const char *closing_bar_of(const sl_reader *r, size_t i) {
     if (at(r, i) == '|') return "|";
     if (is_command(r, i, "\\lvert")) return "\\rvert";
@@ -378,7 +378,7 @@ static sl_expr_term *plain_name(sl_reader *r, bool single) {
 
 /* ---------------------------------------------------------------- functions ----------------- */
 
-/* What a command takes: braces, or the next single thing. */
+/* The argument of a command: braces, or the next digit, letter or command. */
 static sl_expr_term *argument(sl_reader *r, const char *of) {
     skip(r);
     char c = here(r);
@@ -438,7 +438,7 @@ static sl_expr_term *root(sl_reader *r) {
     return sl_expr_term_pow(&r->build, t, exponent);
 }
 
-/* May what stands at r->at go on in the operand of a function that has no brackets? */
+/* May the text at r->at continue the operand of a function that has no brackets? */
 static bool goes_on(const sl_reader *r) {
     static const char *const fine[] = { "\\frac", "\\dfrac", "\\tfrac", "\\sqrt" };
     if (is_command(r, r->at, "\\operatorname")) return false;
@@ -558,7 +558,7 @@ static int product_sign(sl_reader *r) {
     return sign;
 }
 
-/* Does a factor begin at r->at? Commands count that no closing and no sign is. */
+/* Does a factor begin at r->at? Every command begins one, except closing brackets and signs. */
 static bool begins_factor(const sl_reader *r) {
     static const char *const closings[] = { "\\}", "\\rbrace", "\\)", "\\]", "\\rvert" };
     char c = here(r);

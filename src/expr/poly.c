@@ -60,7 +60,7 @@ static int cmp_terms(const sl_poly_term *a, const sl_poly_term *b) {
         if (!c) c = -sl_expr_rat_cmp(a->f[i].exp, b->f[i].exp);
         if (c) return c;
     }
-    return (a->n < b->n) - (a->n > b->n); // the one that goes on is before the one that ends
+    return (a->n < b->n) - (a->n > b->n); // a term comes before its own prefix
 }
 
 static int cmp_terms_qsort(const void *a, const void *b) { return cmp_terms(a, b); }

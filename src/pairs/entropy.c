@@ -68,7 +68,7 @@ typedef struct estimate {
     const relative *relative;
     sl_arena *arena;  // by worker
     double *surprise; // by pair: what has the mean H
-    int64_t begin;    // of the block at hand
+    int64_t begin;    // of the current block
 } estimate;
 
 static double harmonic(int n) {

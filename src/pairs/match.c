@@ -217,8 +217,8 @@ static bool summand_scale(sl_rat *scale, const sl_node *u) {
     return summand_scale(scale, list[0]) && sl_expr_rat_mul(scale, *scale, number);
 }
 
-/* The chance that the betas of n operands come to `want`: the law of all but the last one's, then
- * what is left for that. */
+/* The chance that the betas of n operands add up to `want`: by the law of all but the last, then
+ * the chance that the last is the difference. */
 static sl_status chance_of_number(double *out, const matcher *m, const sl_node *const *operand,
                                   int n, sl_rat want) {
     sl_rat scale[MAX_OPERANDS], rest;

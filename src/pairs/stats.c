@@ -37,9 +37,9 @@ typedef struct record {
 
 typedef struct workers {
     const sl_pairs *p;
-    int64_t begin;   // of the block at hand
+    int64_t begin;   // of the current block
     record *record;  // of the block
-    sl_arena *arena; // by worker: the pair at hand
+    sl_arena *arena; // by worker: the current pair
     sl_arena *first; // by worker: first attempts of the block
 } workers;
 
@@ -113,7 +113,7 @@ typedef struct tally {
     double sum_base;
     double mean, variance; // worst of a column: |mean|, |variance - 1|
     numbers angle, centre, width;
-    int64_t *rank; // by member of E: its place among those that training sees
+    int64_t *rank; // by member of E: its place among those of training
 } tally;
 
 static void tally_constants(tally *t, const record *r, int max) {
@@ -337,7 +337,7 @@ typedef struct search {
     const sl_pairs *p;
     sl_arena *arena;
     known pair, expr;
-    int64_t begin; // of the block at hand
+    int64_t begin; // of the current block
 } search;
 
 static uint64_t hash_expr(const sl_pair *pair) { return sl_expr_hash(pair->expr) | 1; }

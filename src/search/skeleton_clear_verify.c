@@ -149,8 +149,8 @@ static bool solve_positive(double *x, double (*a)[UNKNOWNS], const double *b, in
 /* A least squares problem in few unknowns. */
 typedef double residual_fn(double *left, double (*slope)[ROWS], problem *p, const double *x);
 
-/* Levenberg and Marquardt; returns the sum of squares that is left. slope may be asked for by NULL
- * or not. */
+/* Levenberg and Marquardt; returns the sum of squares that is left. fn also accepts NULL for
+ * slope. */
 static double descend(double *x, problem *p, int n, int steps, double enough, residual_fn *fn) {
     double left[ROWS], slope[UNKNOWNS][ROWS], damping = 1e-3;
     double now = fn(left, slope, p, x);
@@ -405,8 +405,8 @@ static bool count_constants(problem *p) {
     return p->constants < UNKNOWNS;
 }
 
-/* Leaves out what y does not need: divisors that have no constants, then, where asked for, columns
- * of the others. Which of several may go depends on the order. */
+/* Leaves out what y does not need: divisors without constants, then, if `columns` is set, columns
+ * of the others. Which of several are left out depends on the order. */
 static void reduce(cleared *c, bool backwards, bool columns) {
     bool fits;
     for (int n = 0; n < c->divisors; n++) {

@@ -155,7 +155,7 @@ static sl_token_reason judge(const sl_token_state *s, int id) {
         return row->class == SL_CLASS_END ? SL_TOKEN_EARLY_END : SL_TOKEN_SYNTAX;
     const uint32_t class = 1u << row->class;
     if (class == SL_SET(VARIABLE) && id - SL_TOKEN__X_1 >= s->variables) return SL_TOKEN_VARIABLE;
-    // a digit behind a digit goes on with its number: no two numbers stand side by side
+    // a digit after a digit belongs to the same number: two numbers are never adjacent
     if ((class & INTEGERS) && s->digits == SL_TOKEN_DIGITS) return SL_TOKEN_NUMBER;
     if ((class & OPENERS) && s->depth == SL_TOKEN_MAX_DEPTH) return SL_TOKEN_DEEP;
     return SL_TOKEN_FINE;

@@ -1,9 +1,9 @@
 /* cache - the set E of a configuration, kept in a file for the next time.
  *
- * The file is a memory image: a head, a bit per member that says whether it is withheld, and the
- * members' nodes end to end (docs/formats.md draws it). Opening is one read into one block, checks,
- * and a pointer per member into the block. A set that was built is packed into the same block
- * before it is written, so an opened set is the same thing whether there was a file or not.
+ * The file is a memory image: a head, a bit per member for whether it is withheld, and the members'
+ * nodes end to end (docs/formats.md draws it). Opening is one read into one block, checks, and a
+ * pointer per member into the block. A set that was built is packed into the same block before it
+ * is written, so an opened set is the same thing whether there was a file or not.
  *
  * Risks and measures:
  *

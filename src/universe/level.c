@@ -116,7 +116,7 @@ static void values_fast(double *out, const sl_universe *u, const sl_universe__le
     combine_fast(out, c.form.op, c.form.swapped ? q : p, c.form.swapped ? p : q, u->probes);
 }
 
-/* ---------------------------------------------------------------- a first look --------------- */
+/* ---------------------------------------------------------------- shape and keys ------------- */
 
 enum kind { FULL, PARTIAL, CONSTANT, NOWHERE };
 
@@ -222,7 +222,7 @@ static bool is_moderate(const sl_universe *u, const sl_universe__level *l, int64
     return p->exp_max < 300 && q->exp_max < 300 && p->exp_min > -300 && q->exp_min > -300;
 }
 
-/* A candidate being looked for; its values are computed when first needed. */
+/* A candidate to be found; its values are computed when first needed. */
 typedef struct wanted {
     const sl_universe *u;
     const sl_universe__level *l;

@@ -398,7 +398,7 @@ void sl_universe_free(sl_universe *u) {
     sl_free(u);
 }
 
-/* ---------------------------------------------------------------- questions ----------------- */
+/* ---------------------------------------------------------------- queries ------------------- */
 
 const sl_universe_options *sl_universe_config(const sl_universe *u) { return &u->options; }
 int64_t sl_universe_size(const sl_universe *u) { return u->n_member; }
