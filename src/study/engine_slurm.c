@@ -107,7 +107,7 @@ sl_status sl_study__slurm_read_jobs(sl_study_slurm_jobs *out, const char *text) 
             at++;
         }
         if (parts != 3 || id == 0 || id != len[0] || id > 20 || len[2] == 0)
-            return sl_fail(SL_EFORMAT, "squeue prints \"%.*s\", which is not as it was asked to",
+            return sl_fail(SL_EFORMAT, "squeue prints \"%.*s\", which is not the requested format",
                            (int)SL_MIN(line, 100), text);
         sl_snprintf(out->id, sizeof out->id, "%.*s", (int)id, text);
         count_state(out, part[2], len[2], part[3], len[3]);
@@ -265,7 +265,7 @@ static sl_status ask_again(sl_study_slurm_jobs *jobs, double *answered, char tex
     sl_study_slurm_jobs now;
     const sl_status st = ask_place(&now, p);
     if (st == SL_EIO && sl_clock() - *answered < OUTAGE) {
-        sl_snprintf(text, 160, "Slurm gives no answer; asking again");
+        sl_snprintf(text, 160, "Slurm does not respond; trying again");
         return SL_OK;
     }
     SL_TRY(st);
@@ -296,7 +296,7 @@ static sl_status wait_for_jobs(sl_arena *arena, const sl_study__slurm_place *p,
         if (jobs.running + jobs.waiting + jobs.ending == 0)
             return sl_fail(SL_EIO,
                            "no job of this study is left, and it is not complete: "
-                           "%.300s/worker-*.log say why; the same command continues it",
+                           "see %.300s/worker-*.log; the same command continues it",
                            p->folder);
         SL_TRY(wait_reporting(runner, &study, text, rarer(start, LOOK_MIN, LOOK_MAX)));
     }

@@ -111,7 +111,7 @@ sl_status sl_study__execute(int *code, bool *missing, sl_str *out, sl_str *err,
     if (!ended) kill(-pid, SIGKILL); // its group, of which it is the leader
     *code = wait_for(pid);
     if (!ended)
-        return sl_fail(SL_EIO, "%s gave no answer within %g s; is Slurm's controller up?", argv[0],
+        return sl_fail(SL_EIO, "%s did not respond within %g s; is Slurm's controller up?", argv[0],
                        seconds);
     SL_TRY(sl_str_status(out));
     return sl_str_status(err);

@@ -651,7 +651,7 @@ static void programs_that_hang_are_ended(void **state) {
     const char *const hang[] = { "sh", "-c", "sleep 1000 & echo $!; wait", NULL };
     SL_CHECK(t,
              sl_study__execute(&code, &missing, &out, &err, hang, 0.3) == SL_EIO && !missing &&
-                 says("no answer within 0.3 s"),
+                 says("did not respond within 0.3 s"),
              "%s", sl_last_error());
     const long child = strtol(sl_str_text(&out), NULL, 10); // what it has started ends too
     SL_CHECK(t, child > 1, "%s", sl_str_text(&out));
