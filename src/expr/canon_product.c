@@ -279,8 +279,7 @@ static int common_factors(sl_factor *out, const sl_poly *s) {
         for (int j = 0; j < s->t[i].n; j++) {
             const sl_factor *f = &s->t[i].f[j];
             if (!sl_expr__canon_is_plain(f->base)) continue;
-            // a base counts where it appears first; with a term that lacks it the least is 0 or
-            // less
+            // a base is counted at its first occurrence; if a term lacks it, the least is 0 or less
             bool seen = false;
             for (int k = 0; k < i && !seen; k++) seen = find_base(&s->t[k], f->base) != NULL;
             if (seen) continue;

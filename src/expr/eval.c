@@ -303,7 +303,7 @@ static needs count_needs(const sl_node *e) {
         uint64_t k = magnitude(sl_expr__exponent(e + i).num);
         n.steps += 6 + (k ? 2 * (64 - (size_t)__builtin_clzll(k)) : 0); // roots, squares, products
     }
-    n.scalars += 2 * n.steps; // a result of each, and a literal of our own beside it
+    n.scalars += 2 * n.steps; // a result of each, and a literal for it
     return n;
 }
 

@@ -195,7 +195,7 @@ done:
 
 /* ---------------------------------------------------------------- laws of few points -------- */
 
-/* *used: points that the line is of, at the beginning of each part of room. */
+/* *used: how many points the line is fitted to; they are at the beginning of each part of room. */
 static bool pairs_line(sl_laws_draw *out, int *used, const double *x, const double *y,
                        const int *pick, int n, double *room) {
     double *lx = room, *ly = room + n, *w = room + 2 * n;

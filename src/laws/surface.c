@@ -125,12 +125,12 @@ static sl_status polish_once(sl_laws_constants *c, data *s, const sl_nls_options
     return SL_OK;
 }
 
-/* E >= 0: where the free minimum is below, it is held at 0; where it is 0, it is set free if the
- * sum of squares falls with it. */
+/* E >= 0: where the unconstrained minimum is negative, E is fixed at 0; where it is 0, it is freed
+ * if a larger E lowers the sum of squares. */
 static sl_status polish(sl_laws_constants *c, data *s, double tol, int evaluations,
                         sl_arena *scratch) {
     const sl_nls_options o = { .max_evaluations = evaluations, .ftol = tol * tol, .xtol = tol };
-    if (!(c->A > 0 && c->B > 0)) return SL_OK; // a term is missing: the search has its best
+    if (!(c->A > 0 && c->B > 0)) return SL_OK; // a term is missing: the search result is final
     for (int i = 0; i < s->m; i++) s->root[i] = sqrt(s->weight[i]);
     if (c->E > 0) SL_TRY(polish_once(c, s, &o, false, scratch));
     if (c->E > 0) return SL_OK;

@@ -95,8 +95,8 @@ static sl_status find_cells(cell **out, int *n, const sl_laws *l, sl_arena *scra
     return SL_OK;
 }
 
-/* The grid of a size: of its ratios the one with most places, of equal ones the first. *at moves on
- * behind the size. */
+/* The grid of a size: that of the ratio with most places, of equal ones the first. *at becomes the
+ * place after the size. */
 static void choose_grid(grid *g, const cell *c, int n, int *at) {
     const int size = c[*at].size;
     g->n = 0;
@@ -168,7 +168,7 @@ static sl_status add_curve(sl_laws *out, sl_arena *a, const grid *g, int from, i
     return SL_OK;
 }
 
-/* ln_loss of each place are given. keep: the curves go to out->curve. */
+/* ln_loss: by place. keep: the curves are stored in out->curve. */
 static sl_status find_best(best *b, sl_laws *out, sl_arena *a, sl_arena *scratch, const grid *g,
                            const double *ln_loss, bool keep) {
     double *x = g->room, *rate = x + g->n, *loss = rate + g->n;

@@ -1,8 +1,8 @@
 /* decode - the decoder one token at a time, along a tree of prefixes.
  *
  * The blocks are those of decoder_fwd in pass_body.h, for rows that are the latest tokens of their
- * prefixes. Products go through panels (nn.h), which many rows are multiplied by and which make a
- * row independent of its neighbours.
+ * prefixes. Products use panels (nn.h): many rows are multiplied at once, and each row's result is
+ * independent of the others.
  *
  *     nodes    parent, position, token; keys and values in slabs that stay where they are:
  *              slab[node / SLAB], node % SLAB, layer: K (width), V (width)

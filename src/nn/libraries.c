@@ -1,16 +1,16 @@
-/* libraries - oneDNN and OpenBLAS: loaded when something is multiplied for the first time, kept to
- * the calling thread, and provided with memory before work starts.
+/* libraries - oneDNN and OpenBLAS: loaded at the first product, limited to the calling thread, and
+ * provided with memory before work starts.
  *
- * Loaded by dlopen, so that commands that multiply nothing map neither, and so that a program that
- * embeds us and has an OpenBLAS of its own keeps it: ours is local to us, and its symbols are bound
- * to itself first (RTLD_DEEPBIND).
+ * Loaded by dlopen, so that commands that multiply nothing map neither, and so that a host program
+ * with an OpenBLAS of its own keeps it: this one is loaded locally, and its symbols are bound to
+ * itself first (RTLD_DEEPBIND).
  *
- * OpenBLAS starts a worker per core when it is loaded, which costs address space and, where that is
- * short, never ends (0.3.21 loops until mmap succeeds). Its serial variant has none, but it also
- * has no lock around its table of buffers, so two threads may get the same one. Therefore the
- * variant with threads is loaded, by a thread that may use one core only: OpenBLAS counts the cores
- * of the loading thread and starts one worker for each further one. A serial variant is used where
- * there is no other, one product at a time.
+ * OpenBLAS starts a worker per core when it is loaded, which needs address space; without enough of
+ * it loading never ends (0.3.21 loops until mmap succeeds). Its serial variant starts no workers,
+ * but it also has no lock around its table of buffers, so two threads may get the same one.
+ * Therefore the variant with threads is loaded, by a thread that may use one core only: OpenBLAS
+ * counts the cores of the loading thread and starts one worker for each further one. A serial
+ * variant is used where there is no other, one product at a time.
  *
  * A process has one OpenBLAS of a given file. If the host has loaded the same one, its number of
  * threads is set to one while we multiply and restored afterwards.

@@ -10,7 +10,7 @@
 #include "optim/optim_impl.h"
 
 /* The largest part of a weight that one step may take away. Beyond 1/2 a multiplier that overshoots
- * would turn signs, and the next step turn them back; it should never be reached. */
+ * could change signs, and the next step change them back. The limit should never be reached. */
 static const double SHRINK_MAX = 0.5;
 
 static bool constrained(const sl_optim *s, int tensor) {

@@ -48,10 +48,10 @@ static int count_pieces(const sl_tensor *tensors, int n_tensor) {
     return (int)n;
 }
 
-/* Where share r begins: number of the block, and piece. Ranks divide the row of all numbers evenly,
- * and a piece belongs to the rank in whose part its middle lies: shares are within a piece of
- * equal, and with more ranks than pieces some are empty. Numbers between tensors go with the piece
- * before. */
+/* Where share r begins: number of the block, and piece. All numbers in order are divided evenly
+ * among ranks, and a piece belongs to the rank whose part has its middle. So shares differ by at
+ * most a piece from equal ones, and with more ranks than pieces some are empty. Numbers between
+ * tensors belong to the piece before. */
 static int64_t share_begin(int64_t *piece, const sl_tensor *tensors, int n_tensor, int r,
                            int ranks) {
     const double part = (double)count_numbers(tensors, n_tensor) / ranks;

@@ -2,9 +2,9 @@
  *
  * Every occurrence u of a variable, of exp or sin, and of a root (a power with a fractional
  * exponent, whatever its numerator) becomes a u + b: the constants act on what the operator gives,
- * not inside of it. A whole power is no operator, and neither is a root of a number. Negation has
- * vanished into coefficients before. a is drawn without 0, which would delete the subtree, and
- * without 1, which would change nothing; b without 0.
+ * not inside of it. A whole power is no operator, and neither is a root of a number. Negation is
+ * part of a coefficient. a is drawn without 0, which would delete the subtree, and without 1, which
+ * would change nothing; b without 0.
  *
  * Then numbers are merged with those of the base and operands sorted (sl_expr_merge). Nothing is
  * expanded, so (2 x1 + 3)^2 stays as short as it is. */

@@ -5,9 +5,9 @@
  * uniform on [0, 1): of a Gaussian that is the variance, of a uniform cluster the width is half of
  * its side. Then all points together are brought to mean 0 and variance 1 in each column.
  *
- * A draw takes as many uniforms from its stream whatever the shapes are, so the numbers of a point
- * depend on its place alone. It is an even number for each point: two uniforms make two normals,
- * and two points of different shape that shared them would not be independent. */
+ * The number of uniforms that a draw takes does not depend on the shapes, so the numbers of a point
+ * depend on its place alone. It is even for each point: two uniforms make two normals, and two
+ * points of different shape that shared them would not be independent. */
 #include <math.h>
 
 #include "pairs/pairs_impl.h"

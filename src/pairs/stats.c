@@ -1,13 +1,13 @@
 /* stats - do the pairs follow the laws they are drawn by?
  *
  * Laws are tested on first attempts, valid or not: a pair that is kept has passed a filter (its y
- * is real at enough points), so kept constants are not distributed as drawn ones. Of mixtures it is
- * the first that counts, too: where whole data sets are drawn anew, the last has passed. Figures of
- * pairs (tokens, attempts) are of those that are kept.
+ * is real at enough points), so kept constants are not distributed as drawn ones. Of mixtures the
+ * first counts, too: where whole data sets are redrawn, the last one has passed the filter. Figures
+ * of pairs (tokens, attempts) are of those that are kept.
  *
  * Pairs are made in blocks by all threads; each leaves a record, and records are tallied in order.
- * So the figures are the same for any number of threads, and memory is bounded but for the numbers
- * that the Kolmogorov-Smirnov tests sort. */
+ * So the figures are the same for any number of threads, and memory is bounded except for the
+ * numbers that the Kolmogorov-Smirnov tests sort. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,8 +268,8 @@ static void check_points(sl_pairs_stats *s, tally *t, const sl_pairs *p) {
     check_exact(s, "worst |variance - 1| of a column", t->variance, 1e-12);
 }
 
-/* Where bases stand in the list of what is trained on, in classes. Fairer than a draw with
- * replacement: after a whole pass each base has come equally often. */
+/* Places of bases in the list of training expressions, in classes. More even than a draw with
+ * replacement: after a whole pass each base has occurred equally often. */
 static void check_bases(sl_pairs_stats *s, const tally *t, const sl_pairs *p) {
     const int classes = (int)SL_MIN(BASE_CLASSES, p->n_seen);
     double share[BASE_CLASSES] = { 0 };

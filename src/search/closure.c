@@ -44,7 +44,7 @@ static void add_scan(attempt *a, const sl_search__closure_shape *shape, int spec
                      sl_search__closure_list list, int atoms) {
     SL_ASSERT(a->scans < SCANS);
     const sl_closure *c = a->c;
-    // quotients make falling exponentials too: with four slots they cost more than they find
+    // quotients give falling exponentials too: with four slots these atoms cost more than they find
     const bool falling = shape->slots < 4 || a->level == 1;
     const int simple = c->simple.end - c->simple.begin - (falling ? 0 : c->falling);
     const int rows = SL_MIN(rows_of[a->level], c->fitted);

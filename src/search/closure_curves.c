@@ -1,8 +1,8 @@
 /* closure_curves - functions with a real constant inside, first at the points of a grid.
  *
- * Grids are coarse: a constant that is close to the right one leaves little of the lead, and
- * closure_refine.c finds it from there. Rates are spread by size, frequencies by a part of the
- * period over the range of the argument, shifts under a root by parts of that range. */
+ * Grids are coarse: near the right constant little of the lead is left, and closure_refine.c finds
+ * the constant from there. Rates are spaced by size, frequencies by a part of the period over the
+ * range of the argument, shifts under a root by parts of that range. */
 #include <math.h>
 #include <string.h>
 

@@ -93,8 +93,8 @@ static const sl_node *exponential(builder *b, const sl_node *e, double rate, boo
     return argument ? sl_expr_fn(b->a, SL_OP_EXP, argument) : NULL;
 }
 
-/* A base's sign times |base|^p is base^p for integer p; where |base|^p was fitted with p whole but
- * of the other parity, the kinds of noise_simplify.c have not allowed it. */
+/* A base's sign times |base|^p is base^p for integer p; an integer p of the wrong parity, for which
+ * only |base|^p would fit, is excluded by the kinds of noise_simplify.c. */
 static sl_status product_term(builder *b, int t, double exponent, bool fixed, int *sign) {
     const sl_search__noise_terms *terms = &b->p->terms[SL_SIDE_PRODUCT];
     sl_store_term term = terms->term[b->o->candidate.at[t]];

@@ -60,7 +60,7 @@ typedef struct screen {
     sl_search__skeleton_image image[CHANGED_MAX];
     double left[BLOCK];
     uint32_t high[BLOCK], low[BLOCK];
-    // variants that wait for another
+    // variants stored for comparison
     int waiting;
     sl_search__skeleton_change change[SLOTS / 2];
     double direction[SLOTS / 2][DIMS];
@@ -240,7 +240,7 @@ static double angle_between(const screen *c, int i, const double *other) {
     return rest < most * most * a && apart > SL_MAX(APART, c->doubt) * size ? rest / a : INFINITY;
 }
 
-/* Variant i waits for others under a key. */
+/* Stores variant i under a key, for comparison with later ones. */
 static void wait(screen *c, int i, const sl_search__skeleton_change *change, uint64_t key,
                  uint64_t at) {
     c->stamp[at] = c->turn;
@@ -253,7 +253,7 @@ static void wait(screen *c, int i, const sl_search__skeleton_change *change, uin
 
 static uint64_t place_of(uint64_t key) { return (key >> 13) & (SLOTS - 1); }
 
-/* Variant i of the block meets one of another term, or waits in the table. */
+/* Compares variant i of the block with the one stored under its key; stores it if there is none. */
 static sl_status meet(screen *c, int i, const sl_search__skeleton_change *change) {
     const uint64_t key = (uint64_t)c->high[i] << 32 | c->low[i];
     if (key == 0 || c->waiting == SLOTS / 2) return SL_OK;
@@ -303,7 +303,7 @@ static sl_status meet_rounded(screen *c, int i, const sl_search__skeleton_change
 
 /* ---------------------------------------------------------------- variants ------------------ */
 
-/* The block's images wait for those of other terms. */
+/* Stores the block's images for comparison with those of other terms. */
 static void keep_block(screen *c, sl_search__skeleton_change change, int count, int from, int n) {
     if (!c->pairs || c->blocks == BLOCKS) return;
     struct block *b = &c->block[c->blocks++];
@@ -314,7 +314,7 @@ static void keep_block(screen *c, sl_search__skeleton_change change, int count, 
     memcpy(b->image, c->image, (size_t)b->count * sizeof *b->image);
 }
 
-/* One variant of a block: a formula, or one that waits for another. x: fixed beside it. */
+/* One variant of a block: a formula, or stored for comparison. x: fixed beside it. */
 static sl_status try_variant(screen *c, int i, const sl_search__skeleton_change *change,
                              const fixed *x) {
     const double reach = c->doubt * c->doubt;

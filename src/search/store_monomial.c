@@ -162,7 +162,7 @@ sl_status sl_search__store_monomials_extend(sl_store *s, size_t want) {
     return SL_OK;
 }
 
-/* Pure numbers are few: they are looked for among many more rows than have values. */
+/* Pure numbers are few: they are searched among many more rows than have values. */
 sl_status sl_search__store_pure_extend(sl_store *s, size_t rows) {
     if (!s->units) return SL_OK;
     SL_TRY(sl_search__store_exponents_extend(s, rows));

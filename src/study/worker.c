@@ -28,7 +28,7 @@ typedef struct worker {
     sl_study study;        // as read last
     double deadline, pause;
     bool out_of_time;
-    bool jobs_outdated; // another worker did a job of the list: it must be built again
+    bool jobs_outdated; // another worker did a job of the list, which must be rebuilt
     uint64_t *unusable; // hashes of folders that cannot be claimed
     int n_unusable, cap_unusable;
     char unusable_line[SL_FAIL_LINE]; // why, of the last of them

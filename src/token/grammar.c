@@ -204,7 +204,7 @@ sl_token_reason sl_token_push(sl_token_state *s, int id) { return sl_token__take
 /* The fewest tokens that complete a prefix once a token of this class, which fits, is taken. */
 static int need_after(const sl_token_state *s, uint32_t class) {
     int need = s->need, i = s->top - 1;
-    // parts that are nothing need nothing; a part with a rule becomes its symbols, and so on
+    // empty parts need no token; a part with a rule becomes its symbols, and so on
     for (;; i--) {
         int symbol = s->stack[i];
         const sl_rule *rule = NULL;

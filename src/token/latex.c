@@ -7,7 +7,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /* Bytes of the longest token that may begin here: a command, a name with its subscript, or one
- * character. Where they are no token, they are what a message should show. */
+ * character. If they are no token, a message quotes them. */
 static size_t cut(const char *text, const char *end) {
     const char *c = text + 1;
     if (*text == '\\') {
