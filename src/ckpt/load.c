@@ -158,7 +158,7 @@ static sl_status end_search(char **warning, const search *s, const char *dir, in
     if (s->tried == 0) return sl_fail(SL_EINVAL, "no checkpoint in %s", dir);
     if (st != SL_OK)
         return sl_fail(SL_EFORMAT, "%s%s", s->newest,
-                       s->tried > 1 ? "; the older one is not whole either" : "");
+                       s->tried > 1 ? "; the older one is not valid either" : "");
     const size_t n = strlen(s->newest) + 64;
     *warning = sl_malloc(n, 1);
     if (!*warning) return sl_fail_memory(n, 1, "a warning");
@@ -187,5 +187,5 @@ sl_status sl_ckpt_look(int64_t *step, char **warning, const char *dir) {
     *step = -1;
     for (int64_t at = INT64_MAX; (at = next_step(&s, dir, at, st)) >= 0; *step = at)
         st = look_step(dir, at);
-    return end_search(warning, &s, dir, *step, st, "the newest whole one is of");
+    return end_search(warning, &s, dir, *step, st, "the newest valid one is of");
 }

@@ -87,13 +87,13 @@ static sl_status about_shape(sl_laws *l, sl_arena *a) {
         if (!p->known) continue;
         if (p->curvature.low > 0)
             NOTE(CURVED,
-                 "The points of %s bend: the law flattens with compute, so the power law "
-                 "promises too much beyond them.",
+                 "The points of %s are curved: the law flattens with compute, so the power law "
+                 "is too optimistic beyond them.",
                  what);
         if (p->curvature.high < 0)
             NOTE(CURVED,
-                 "The points of %s bend: the law steepens with compute, so the power law "
-                 "promises too little beyond them.",
+                 "The points of %s are curved: the law steepens with compute, so the power law "
+                 "is too pessimistic beyond them.",
                  what);
         if (f->known && f->fit.floor == 0)
             NOTE(DATA, "No floor is seen in %s: the law with a floor is the power law.", what);
