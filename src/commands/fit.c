@@ -15,7 +15,7 @@ typedef struct options {
     const char *group, *units;
     int64_t max_rows;
     int format; // SL_COMMANDS__FORMAT_TABLE, or an sl_format and 1
-    const char *plot, *out;
+    const char *plot, *fitted, *out;
     double timeout;
     sl_commands_reading reading;
 } options;
@@ -61,6 +61,9 @@ static const sl_option own_rows[] = {
         .shown = "FORMAT", .help = "a table, JSON, or the fitted formula alone, ready to paste"),
     ROW(plot, "plot", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
         .help = "draw data, formula and residuals: FILE.svg, or FILE.html with the table"),
+    ROW(fitted, "fitted", .path = SL_PATH_FILE_OUTPUT, .shown = "FILE",
+        .help = "write all rows and columns of the table with the formula's value and the residual "
+                "as CSV"),
     SL_COMMANDS_OUT(options),
     SL_COMMANDS_TIMEOUT(options, timeout),
 };
@@ -81,7 +84,7 @@ static const char help[] =
     "  symlaw fit 'a*t^b' data.csv --discover        is there a better formula?\n"
     "  symlaw fit 'a*exp(-k*t)' data.csv --group sample\n"
     "  symlaw fit 'a*`flow rate` + b' data.csv --format excel\n"
-    "  symlaw fit 'a*exp(-k*t)' data.csv --plot fit.html\n"
+    "  symlaw fit 'a*exp(-k*t)' data.csv --plot fit.html --fitted values.csv\n"
     "\n"
     "Names: a column is written by its name, with or without its unit. A name that\n"
     "is no word stands between backticks. x1, x2, ... are the first, second, ...\n"
@@ -184,6 +187,7 @@ static sl_status read_table(sl_table *table, bool *late, job *j) {
     st = sl_commands__table_read(table, late, j->run, j->path, &j->reading, j->o->timeout);
 done:
     sl_str_clear(&inputs);
+    j->reading.inputs = NULL; // it was borrowed; rows that are read again follow the table
     return st;
 }
 
@@ -337,8 +341,26 @@ static sl_status draw(sl_file **file, bool html, const sl_report_fit *r) {
     return st;
 }
 
-static sl_status fit(job *j, sl_file **plot, bool html, sl_commands__style how, sl_str *result,
-                     bool *ok) {
+/* The files beside the result. */
+typedef struct beside {
+    sl_file *plot, *fitted;
+    bool html; // of the picture
+} beside;
+
+static void write_beside(job *j, beside *files) {
+    const sl_fit *f = &j->report.formula[0].curve.fit;
+    const sl_candidate best = {
+        .expr = f->expr, .params = f->params, .value = f->value, .error = f->error
+    };
+    if (isnan(f->r2)) return;
+    if (files->plot) sl_commands_fail_late(j->run, draw(&files->plot, files->html, &j->report));
+    if (files->fitted)
+        sl_commands_fail_late(j->run, sl_commands__discover_fitted(&files->fitted, j->run,
+                                                                   j->report.base.table, &best,
+                                                                   j->path, &j->reading));
+}
+
+static sl_status fit(job *j, beside *files, sl_commands__style how, sl_str *result, bool *ok) {
     sl_status st;
     bool late = false;
     sl_table table = { 0 };
@@ -367,8 +389,7 @@ static sl_status fit(job *j, sl_file **plot, bool html, sl_commands__style how, 
     sl_report_fit_rank(r);
     *ok = !isnan(r->formula[0].curve.fit.r2) && (r->formula[0].curve.converged || r->cut);
     if (how != SL_COMMANDS__TABLE) SL_GO(sl_report_fit_notes(r, note, j->run));
-    if (*plot && !isnan(r->formula[0].curve.fit.r2))
-        sl_commands_fail_late(j->run, draw(plot, html, r));
+    write_beside(j, files);
     st = print(j, how, result);
 done:
     sl_discover_free(j->found);
@@ -377,7 +398,7 @@ done:
 }
 
 /* What can be said without the table. */
-static sl_status check(job *j, sl_commands__style *how, bool *html) {
+static sl_status check(job *j, sl_commands__style *how, beside *files) {
     const options *o = j->o;
     if (!o->formula || !*o->formula || !o->file || !*o->file)
         return sl_fail(SL_EINVAL,
@@ -392,7 +413,7 @@ static sl_status check(job *j, sl_commands__style *how, bool *html) {
     SL_TRY(sl_commands__style_find(how, j->run, &o->format));
     SL_TRY(sl_commands_reading_options(&j->reading.csv, &o->reading));
     SL_TRY(sl_commands__sigma_find(&j->sigma, &j->reading.sigma, o->sigma, o->weights));
-    if (o->plot) SL_TRY(sl_commands__picture_find(html, o->plot));
+    if (o->plot) SL_TRY(sl_commands__picture_find(&files->html, o->plot));
     j->target = o->target;
     SL_TRY(sl_commands__formulas_split(&j->formula, &j->n, &j->target, j->run, o->formula,
                                        o->compare));
@@ -404,19 +425,20 @@ static sl_status work(sl_commands_run *run, sl_str *result, bool *ok) {
     const options *o = run->options;
     job j = { .run = run, .o = o, .path = o->file, .constants = { o->start, o->bounds } };
     sl_commands__style how;
-    sl_file *plot = NULL;
-    bool html = false;
+    beside files = { .html = false };
     int kept = -1;
-    SL_TRY(check(&j, &how, &html));
+    SL_TRY(check(&j, &how, &files));
     sl_status st;
     run->costly = true;
     j.deadline = sl_deadline(run->listener.start, o->timeout);
-    SL_GO(sl_commands__beside_open(&plot, run, o->plot, "picture"));
+    SL_GO(sl_commands__beside_open(&files.plot, run, o->plot, "picture"));
+    SL_GO(sl_commands__beside_open(&files.fitted, run, o->fitted, "table of values"));
     SL_GO(sl_commands__table_keep(&j.path, &kept, run));
-    st = fit(&j, &plot, html, how, result, ok);
+    st = fit(&j, &files, how, result, ok);
 done:
     sl_commands__table_release(kept);
-    sl_file_discard(&plot);
+    sl_file_discard(&files.plot);
+    sl_file_discard(&files.fitted);
     return st;
 }
 

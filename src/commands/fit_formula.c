@@ -90,7 +90,8 @@ sl_status sl_commands__columns_read(sl_commands__columns *out, sl_arena *a, cons
                                     const sl_csv_options *o) {
     sl_csv *csv = NULL;
     sl_status st;
-    SL_TRY(sl_io_csv_open(&csv, path, o));
+    const sl_csv_options own = sl_data_table_csv(o);
+    SL_TRY(sl_io_csv_open(&csv, path, &own));
     const int n = out->n = sl_io_csv_columns(csv);
     out->name = sl_arena_alloc(a, (size_t)n * sizeof *out->name);
     out->plain = sl_arena_alloc(a, (size_t)n * sizeof *out->plain);
@@ -279,7 +280,7 @@ sl_status sl_commands__formula_words(sl_commands__formula *f, sl_arena *a,
 /* The input of the table that is this column of the file, from 1. */
 static int input_of(const sl_table *t, int column) {
     for (int j = 0; j < t->data.inputs; j++)
-        if (t->column[j] == column) return j + 1;
+        if (t->input_from[j].column == column) return j + 1;
     SL_ASSERT(!"a column that was not read");
     return 0;
 }
@@ -348,7 +349,8 @@ sl_status sl_commands__groups_read(int **code, const char ***name, int *n, sl_ar
     *code = sl_arena_alloc(a, (size_t)t->data.rows * sizeof **code);
     *name = sl_arena_alloc(a, GROUPS_MAX * sizeof **name);
     if (!*code || !*name) return sl_fail_memory((size_t)t->data.rows, sizeof **code, "groups");
-    SL_TRY(sl_io_csv_open(&csv, path, o));
+    const sl_csv_options own = sl_data_table_csv(o);
+    SL_TRY(sl_io_csv_open(&csv, path, &own));
     const int which = sl_io_csv_find(csv, column);
     if (which < 0) SL_GO(sl_fail(SL_EINVAL, "--group: there is no column \"%.60s\"", column));
     SL_GO(next_row(&cells, csv));

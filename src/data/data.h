@@ -172,7 +172,6 @@ typedef struct sl_table {
     sl_arena arena;            // of its columns and names
     sl_units units;            // from the names of columns
     int columns;               // of the file
-    int column[SL_DATA_MAX_INPUTS]; // of them, from 0: those that the inputs are
     const int64_t *row;        // of the file, from 1, by row of the data
     int64_t read;              // rows of the file
     int64_t missing, infinite; // of them dropped, because a cell that is needed was; of sampled
@@ -208,6 +207,9 @@ SL_NODISCARD sl_status sl_data_table_read(sl_table *out, const char *path,
                                           const sl_table_options *o, sl_table_progress progress,
                                           void *payload);
 void sl_data_table_clear(sl_table *t);
+
+/* The options by which a table's file is opened: with what this folder knows of rows of units. */
+sl_csv_options sl_data_table_csv(const sl_csv_options *o);
 
 /* The rows of the file once more, all of them: its cells, the inputs x and the target y as t has
  * them; NaN for what is missing, infinite or no number. A status ends it. */

@@ -442,7 +442,6 @@ static sl_status copy_names(sl_table *t, const reader *r, const int *place) {
     if (!names) return sl_fail_memory((size_t)inputs, sizeof *names, "names of columns");
     for (int j = 0; j <= inputs; j++) {
         const bool input = j < inputs;
-        if (input) t->column[j] = r->of.column[place[j]];
         sl_units *u = &t->units;
         sl_unit unit;
         SL_TRY(sl_data__table_copy_name(
@@ -599,7 +598,7 @@ done:
 }
 
 static sl_status begin(reader *r, const char *path) {
-    const sl_csv_options csv = sl_data__table_csv(&r->of.o->csv);
+    const sl_csv_options csv = sl_data_table_csv(&r->of.o->csv);
     SL_TRY(sl_io_csv_open(&r->of.csv, path, &csv));
     r->style = sl_io_csv_facts(r->of.csv)->style;
     const size_t columns = (size_t)sl_io_csv_columns(r->of.csv);
@@ -655,7 +654,7 @@ sl_status sl_data_table_rows(const sl_table *t, const char *path, const sl_table
                              sl_table_row_fn on_row, void *payload) {
     sl_status st;
     sl_csv *csv = NULL;
-    const sl_csv_options options = sl_data__table_csv(&o->csv);
+    const sl_csv_options options = sl_data_table_csv(&o->csv);
     SL_GO(sl_io_csv_open(&csv, path, &options));
     const sl_number_style style = sl_io_csv_facts(csv)->style;
     if (sl_io_csv_columns(csv) != t->columns)

@@ -30,8 +30,6 @@ double sl_data__table_swap_date(double seconds);
 
 /* *unit := that of a cell in a row of units: m/s, (m/s) or [m/s]; false if it is none. */
 bool sl_data__unit_of_cell(sl_unit *unit, const char *text);
-/* The options of a file with what this folder knows of units. */
-sl_csv_options sl_data__table_csv(const sl_csv_options *o);
 
 /* Appends a note to a list in an arena, formatted as by printf. */
 typedef struct sl_table__notes {

@@ -174,7 +174,7 @@ static sl_status name_column(summing *m, int i) {
 
 static sl_status begin(summing *m, const char *path, const sl_csv_options *o) {
     sl_table_summary *t = &m->out;
-    const sl_csv_options csv = sl_data__table_csv(o);
+    const sl_csv_options csv = sl_data_table_csv(o);
     SL_TRY(sl_io_csv_open(&m->csv, path, &csv));
     m->style = sl_io_csv_facts(m->csv)->style;
     t->columns = sl_io_csv_columns(m->csv);

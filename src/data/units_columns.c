@@ -130,7 +130,7 @@ static bool is_unit(const char *text, size_t n) {
     return n > 0 && try_unit(&unit, text, n);
 }
 
-sl_csv_options sl_data__table_csv(const sl_csv_options *o) {
+sl_csv_options sl_data_table_csv(const sl_csv_options *o) {
     sl_csv_options own = *o;
     own.is_unit = is_unit;
     return own;

@@ -53,7 +53,7 @@ static sl_status add_cells(sl_str *s, const sl_node *e, const double *value, con
     if (!cells) return sl_fail_memory(e->len, sizeof *cells, "a formula");
     memcpy(cells, e, e->len * sizeof *cells);
     for (sl_node *c = cells; c < cells + e->len; c += sl_expr_step(c))
-        if (c->op == SL_OP_VAR) c->arg = (uint16_t)(t->column[c->arg - 1] + 1);
+        if (c->op == SL_OP_VAR) c->arg = (uint16_t)(t->input_from[c->arg - 1].column + 1);
     const sl_status st = sl_expr_print_values(s, SL_FORMAT_EXCEL, cells, NULL, value);
     sl_free(cells);
     return st;

@@ -133,6 +133,9 @@ static void add_data(sl_str *s, const sl_report_fit *r) {
     sl_io_json_add_int(s, "missing", t->missing);
     sl_io_json_add_int(s, "infinite", t->infinite);
     sl_io_json_add_int(s, "weightless", t->weightless);
+    sl_io_json_open(s, "notes", '[');
+    for (int i = 0; i < t->n_notes; i++) sl_io_json_add_text(s, NULL, t->notes[i]);
+    sl_io_json_close(s, ']');
     sl_io_json_close(s, '}');
 }
 

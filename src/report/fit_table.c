@@ -234,6 +234,7 @@ static sl_status add_work(sl_str *s, const page *p) {
     if (t->weightless > 0)
         sl_str_addf(s, "; %s of weight 0 dropped", sl_group_digits(digits, t->weightless));
     sl_str_add_char(s, '\n');
+    for (int i = 0; i < t->n_notes; i++) sl_report_line(s, "read", "%s", t->notes[i]);
     if (b->units) SL_TRY(sl_report__add_units(s, b->units, &b->names, b->target));
     return SL_OK;
 }

@@ -1,4 +1,5 @@
 """symlaw fit: constants of a formula of one's own, as a user would ask for them."""
+import csv
 import json
 import math
 import re
@@ -279,6 +280,33 @@ def test_pictures_are_drawn(tmp_path):
     assert fit("a*exp(-k*t) + c", path, "--compare", "a + b*t", "--plot", tmp_path / "p.html").code == 0
     page = (tmp_path / "p.html").read_text(encoding="utf-8")
     assert "<svg" in page and "<math" in page
+
+
+def test_the_table_with_values_and_residuals(tmp_path):
+    d = decay()
+    path = write(tmp_path, {"note": ['"a, b"'] * len(d["t"]), **d})
+    out = tmp_path / "fitted.csv"
+    r = fit("a*exp(-k*t) + c", path, "--fitted", out, "--json")
+    assert r.code == 0, r
+    with open(out, encoding="utf-8", newline="") as f:
+        head, *rows = csv.reader(f)
+    assert {"note", "t", "y"} < set(head) and len(rows) == len(d["t"])
+    residual = np.array([float(row[-1]) for row in rows])
+    assert math.isclose(math.sqrt(np.mean(residual ** 2)), r.json["formulas"][0]["rms"], rel_tol=1e-6)
+    assert all(row[head.index("note")] == "a, b" for row in rows)
+
+
+def test_tables_as_people_have_them(tmp_path):
+    """A comment, a row of units, decimal commas: the groups stay with their rows."""
+    d = grouped([2, 3])
+    lines = ["# made by hand", "who;x;y", "-;s;m"]
+    lines += [f"{w};{x:.5f};{y:.5f}".replace(".", ",") for w, x, y in zip(d["who"], d["x"], d["y"])]
+    path = tmp_path / "odd.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    r = fit("y = a*x + b", path, "--group", "who", "--json")
+    assert r.code == 0, r
+    assert [round(g["constants"][0]["value"], 1) for g in r.json["groups"]] == [2, 3]
+    assert r.json["formulas"][0]["constants"][0]["unit"] == "m s^-1" and r.json["data"]["notes"]
 
 
 def test_standard_input_and_units(tmp_path):
