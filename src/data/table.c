@@ -616,7 +616,7 @@ sl_status sl_data_table_read(sl_table *out, const char *path, const sl_table_opt
     sl_status st;
     sl_table t = { 0 };
     reader r = { .of = { .o = o }, .most = o->max_rows };
-    r.of.shown = strcmp(path, "-") == 0 ? "standard input" : path;
+    r.of.shown = o->csv.shown ? o->csv.shown : strcmp(path, "-") == 0 ? "standard input" : path;
     sl_rng_init(&r.rng, o->seed, STREAM, 0);
     SL_GO(begin(&r, path));
     SL_GO(read_rows(&r, progress, payload));

@@ -22,6 +22,7 @@ struct sl_csv {
     sl_io__text *text;
     sl_csv__dialect dialect;
     sl_csv_facts facts;
+    const char *shown; // NULL: as its bytes are
     bool header;
     bool held; // the first row is data and was not returned yet
     bool last; // the file has no more
@@ -36,7 +37,9 @@ struct sl_csv {
     int64_t row, line, line_next;
 };
 
-static const char *shown(const sl_csv *c) { return sl_io__bytes_shown(sl_io__text_bytes(c->text)); }
+static const char *shown(const sl_csv *c) {
+    return c->shown ? c->shown : sl_io__bytes_shown(sl_io__text_bytes(c->text));
+}
 
 /* ---------------------------------------------------------------- bytes --------------------- */
 
@@ -318,6 +321,7 @@ sl_status sl_io_csv_open(sl_csv **out, const char *path, const sl_csv_options *o
     sl_csv *c = sl_calloc(1, sizeof *c);
     if (!c) return sl_fail_memory(1, sizeof *c, "a table");
     SL_GO(sl_io__text_open(&c->text, path, o->encoding));
+    c->shown = o->shown;
     c->max_row = SL_MIN(o->max_row ? o->max_row : (size_t)ROW_BYTES, (size_t)PTRDIFF_MAX / 2);
     c->cap = FIRST_BYTES;
     c->line_next = 1;

@@ -159,9 +159,8 @@ static sl_status find_numeric(head *h) {
 /* What a row has. */
 typedef struct content {
     int filled;  // cells that are not empty
-    int text;    // texts in columns of numbers,
-    int columns; // of which there are so many
-    int numbers; // numbers in them
+    int text;    // texts in columns of numbers
+    int numbers; // numbers in those
     bool named;  // each of these has a text, and none ends in a colon
     bool units;  // each is a unit or missing, and one is
 } content;
@@ -181,7 +180,6 @@ static content content_of(const head *h, int row) {
         const kind k = kind_of(&cell);
         r.filled += cell.n > 0;
         if (!h->numeric[j]) continue;
-        r.columns++;
         r.text += k == TEXT;
         r.numbers += k == NUMBER;
         r.named = r.named && k == TEXT && cell.text[cell.n - 1] != ':';
@@ -200,7 +198,6 @@ static bool is_even(const head *h, int row) {
 static int first_data(const head *h) {
     for (int i = 0; i < h->sample.rows; i++) {
         const content c = content_of(h, i);
-        if (c.columns == 0) return -1;
         if (is_even(h, i) && c.text == 0 && c.numbers > 0) return i;
     }
     return -1;

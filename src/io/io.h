@@ -173,6 +173,7 @@ typedef struct sl_csv_options {
                          // Of up to SL_CSV_COMMENT_MAX bytes
     char decimal;        // '.' or ','; 0: detected from the numbers of the first rows
     sl_text_encoding encoding;
+    const char *shown; // the file's name in messages; NULL: its path, or standard input
     bool (*is_unit)(const char *text, size_t n); // for a row of units below names; NULL: none is
 } sl_csv_options;
 

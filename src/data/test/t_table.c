@@ -574,6 +574,39 @@ static void lack_of_memory_is_reported(void **state) {
     SL_EACH_ALLOCATION(t, read_and_clear(path, &o)); // named, sampled
 }
 
+static sl_status take_row(const sl_csv *csv, const sl_cell *cells, const double *x, double y,
+                          void *payload) {
+    (void)csv;
+    (void)cells;
+    *(double *)payload += x[0] + x[1] + y;
+    return SL_OK;
+}
+
+/* Reads it twice: the sums of all values are the same. */
+static sl_status read_twice(const char *path, const sl_table_options *o) {
+    sl_table a;
+    double first = 0, second = 0;
+    SL_TRY(sl_data_table_read(&a, path, o, NULL, NULL));
+    for (int64_t i = 0; i < a.data.rows; i++)
+        first += a.data.x[0][i] + a.data.x[1][i] + a.data.y[i];
+    const sl_status st = sl_data_table_rows(&a, path, o, take_row, &second);
+    SL_ASSERT(st != SL_OK || first == second);
+    SL_ASSERT(a.n_notes == 6);
+    sl_data_table_clear(&a);
+    return st;
+}
+
+/* Notes: comment, title, units, an unknown unit, dates, words. */
+static void lack_of_memory_is_reported_of_all_that_a_table_has(void **state) {
+    sl_fixture *t = *state;
+    static const char text[] = "# made by hand\nA title\nwhen,state,E\n,,[a.u.]\n"
+                               "03/01/2024,on,1\n03/13/2024,off,2\n03/02/2024,on,3\n";
+    const char *path = file_of(t, text, sizeof text - 1);
+    sl_table_options o = SL_TABLE_OPTIONS_INIT;
+    o.inputs = "when,state";
+    SL_EACH_ALLOCATION(t, read_twice(path, &o));
+}
+
 static sl_status read_unknown(const char *path) {
     sl_table a;
     sl_table_options o = SL_TABLE_OPTIONS_INIT;
@@ -606,6 +639,7 @@ int main(void) {
         SL_TEST(memory_is_bounded),
         SL_TEST(reading_can_be_stopped),
         SL_TEST(lack_of_memory_is_reported),
+        SL_TEST(lack_of_memory_is_reported_of_all_that_a_table_has),
         SL_TEST(failures_fail_in_order),
     };
     return sl_test_main("data.table", tests, SL_LEN(tests));
