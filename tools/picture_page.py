@@ -23,9 +23,9 @@ LARGEST = 200_000  # bytes
 
 # name, view, example, what is at the top (None: the page's own top), width, height, dark
 PICTURES = [
-    ("page", "discover", "energy", None, 1200, 1080, False),
-    ("page_figures", "discover", "wind", "#figures", 1200, 900, False),
-    ("page_dark", "discover", "pendulum", None, 1200, 900, True),
+    ("page", "discover", "pendulum", None, 1200, 1180, False),
+    ("page_figures", "discover", "resistors", "#figures", 1200, 1160, False),
+    ("page_dark", "discover", "energy", None, 1200, 900, True),
     ("page_phone", "discover", "kepler", "#formula-card", 390, 844, False),
     ("page_universe", "universe", None, None, 1200, 900, False),
 ]

@@ -87,13 +87,15 @@ class Run {
         this.hero = h("section", { ...hero, hidden: true });
         this.frontCard = frontCard((c) => this.pick(c));
         this.figures = h("div", { class: "stack", id: "figures" });
+        this.residuals = h("div", { class: "stack", id: "residuals" });
         // notes stand before the formula: a dropped column changes what it means
         const parts = [
             this.statusCard,
             this.noteBox,
             this.hero,
-            this.frontCard.element,
             this.figures,
+            this.frontCard.element, // what is picked here is drawn just above
+            this.residuals,
         ];
         this.element = h("div", { class: "stack" }, parts);
         this.showNotes();
@@ -253,7 +255,9 @@ class Run {
         if (this.shown !== c || this.left) return; // another one was picked meanwhile
         this.hero.hidden = false;
         this.hero.replaceChildren(...formulaParts(c, details, this));
-        this.figures.replaceChildren(...figuresOf(details, this.data.table));
+        const { main, residuals } = figuresOf(details, this.data.table);
+        this.figures.replaceChildren(main);
+        this.residuals.replaceChildren(residuals);
         announce(`Shown: ${this.options.target} = ${textOf(c)}`);
     }
 }

@@ -22,14 +22,14 @@ export function figuresOf(details, table) {
             `The figures show ${whole(rows.shown)} of ${whole(rows.of)} rows, evenly taken.`,
         )
         : null;
-    return [
-        h("section", { class: "card", "aria-label": "Data and formula" }, main, note),
-        h(
+    return {
+        main: h("section", { class: "card", "aria-label": "Data and formula" }, main, note),
+        residuals: h(
             "section",
             { class: "card", "aria-label": "Residuals" },
             h("div", { class: "pair-grid" }, predicted(f), residuals(f)),
         ),
-    ];
+    };
 }
 
 function curve({ rows, names, target, details }) {

@@ -135,7 +135,7 @@ function draw(canvas, { width, height }, view, cube, spec) {
         Math.cos(view.pitch),
         Math.sin(view.pitch),
     ];
-    const unit = Math.min(width * 0.27, height * 0.29) * view.zoom;
+    const unit = Math.min(width * 0.27, height * 0.265) * view.zoom;
     // x right, y into the picture, z up; a mild perspective
     const project = ([x, y, z]) => {
         const a = x * cy - y * sy,

@@ -233,7 +233,7 @@ def test_more_inputs_and_units(page):
     find(page)
     assert formula(page) == "E = m*v^2/2 + 9.81*m*h"
     assert "m s⁻²" in text_of(page, ".constants")
-    titles = page.execute_script("return Array.from(document.querySelectorAll('#figures .figure-title'), t => t.textContent)")
+    titles = page.execute_script("return Array.from(document.querySelectorAll('#figures .figure-title, #residuals .figure-title'), t => t.textContent)")
     assert titles[:3] == ["By m (kg)", "By v (m/s)", "By h (m)"]
     assert "Predicted against measured" in titles and len(titles) == 5
 
@@ -305,7 +305,7 @@ def test_the_front_is_clicked_through(page):
                 && size === row.cells[0].textContent && document.querySelector('#formula-card .verdict').textContent""", k)
         seen.add(formula(page))
         residuals.add(page.execute_script(
-            "return Array.from(document.querySelectorAll('#figures figure:last-child .dot'), d => d.getAttribute('cy')).join()"))
+            "return Array.from(document.querySelectorAll('#residuals figure:last-child .dot'), d => d.getAttribute('cy')).join()"))
         assert verdict == ("Within the noise" if formula(page) == first else "Another formula of the front")
     assert len(seen) == len(rows) and len(residuals) == len(rows)  # each with figures of its own
     # the figure of the front does it too, by keyboard
@@ -372,6 +372,14 @@ def test_names_and_formulas_are_text_not_markup(page):
     find(page)
     assert page.execute_script("return document.querySelectorAll('main img, main b').length") == 0
     assert "2*" in formula(page) and "^2" in formula(page)
+
+
+def test_names_of_several_letters_stand_apart(page):
+    example(page, "resistors")
+    find(page)
+    gap = """const names = Array.from(document.querySelectorAll('#formula-card math mfrac > :first-child mi'), e => e.getBoundingClientRect());
+        return names[1].left - names[0].right"""
+    assert formula(page) == "R = R1*R2/(R1 + R2)" and page.execute_script(gap) > 3
 
 
 def test_the_table_with_predictions(page, tmp_path):
