@@ -9,8 +9,6 @@
 
 #include "serve/serve_impl.h"
 
-extern char **environ;
-
 /* ---------------------------------------------------------------- the address --------------- */
 
 static bool is_loopback(const char *address) {

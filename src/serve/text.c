@@ -208,20 +208,20 @@ void sl_serve__json_reals(sl_serve__text *t, const char *name, const double *val
     sl_serve__json_close(t, ']');
 }
 
-/* Behind a text or a bracket with all that is in it. */
+/* The comma or bracket behind a value, with all that is in it. */
 static const char *skip_value(const char *at) {
     int depth = 0;
     for (bool quoted = false; *at; at++) {
-        if (quoted && *at == '\\' && at[1])
+        if (quoted && *at == '\\' && at[1]) {
             at++;
-        else if (*at == '"')
-            quoted = !quoted;
-        else if (!quoted && (*at == '{' || *at == '['))
-            depth++;
-        else if (!quoted && (*at == '}' || *at == ']') && depth-- == 0)
-            return at;
-        else if (!quoted && *at == ',' && depth == 0)
-            return at;
+            continue;
+        }
+        if (*at == '"') quoted = !quoted;
+        if (quoted) continue;
+        const bool closes = *at == '}' || *at == ']';
+        if (depth == 0 && (closes || *at == ',')) return at;
+        depth += *at == '{' || *at == '[';
+        depth -= closes;
     }
     return at;
 }
