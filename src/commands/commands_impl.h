@@ -150,6 +150,8 @@ SL_NODISCARD sl_status sl_commands__table_read(sl_table *out, bool *late,
 /* The progress alone: an sl_table_progress whose payload is a listener. */
 int sl_commands__table_progress(int64_t rows, int64_t bytes, int64_t size, void *listener);
 
+/* The file's name in messages: `shown` of sl_csv_options, as a copy has another path. */
+const char *sl_commands__table_shown(const char *path);
 /* Makes *path a file that can be read twice. Standard input and pipes are copied to a temporary
  * file without a name (a path of /dev/fd), which exists until the caller releases `kept` (-1:
  * none). SL_ELIMIT: the input is too large for that. */

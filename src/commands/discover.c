@@ -349,6 +349,7 @@ static sl_status find(sl_commands_run *run, source *m, int search, beside *files
                               .values = o->values };
     const double start = sl_clock();
     SL_GO(table_options(&from.options, o, most_inputs(m->model, search)));
+    from.options.csv.shown = sl_commands__table_shown(o->file);
     if (files->fitted) SL_GO(sl_commands__table_keep(&from.path, &from.kept, run));
     SL_GO(sl_commands__table_read(&table, &late, run, from.path, &from.options, o->look.timeout));
     f.read_seconds = sl_clock() - start;

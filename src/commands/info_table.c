@@ -11,6 +11,7 @@ sl_status sl_commands__info_table(sl_commands_run *run, const sl_commands__info_
     o.max_inputs = SL_DATA_MAX_INPUTS; // as of discover
     o.seed = (uint64_t)options->common.seed;
     SL_TRY(sl_commands_reading_options(&o.csv, &options->reading));
+    o.csv.shown = sl_commands__table_shown(path);
     SL_GO(sl_commands__table_keep(&path, &kept, run));
     SL_GO(sl_data_table_summary(&t, path, &o, sl_commands__table_progress, &run->listener));
     sl_report_table_json(result, options->table, &t);

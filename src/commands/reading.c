@@ -125,6 +125,10 @@ sl_status sl_commands__table_read(sl_table *out, bool *late, const sl_commands_r
 
 /* ---------------------------------------------------------------- what can be read twice ---- */
 
+const char *sl_commands__table_shown(const char *path) {
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 static const int64_t keep_max = (int64_t)1 << 30; // bytes
 
 static bool is_regular(const char *path) {
@@ -163,7 +167,7 @@ sl_status sl_commands__table_keep(const char **path, int *kept, sl_commands_run 
     *kept = -1;
     if (is_regular(*path)) return SL_OK;
     const bool standard = strcmp(*path, "-") == 0;
-    const char *shown = standard ? "standard input" : *path;
+    const char *shown = sl_commands__table_shown(*path);
     FILE *file = standard ? stdin : fopen(*path, "re");
     FILE *to = file ? tmpfile() : NULL; // has no name: it is gone with the descriptor
     sl_status st = SL_OK;

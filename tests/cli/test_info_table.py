@@ -53,6 +53,13 @@ def test_standard_input_and_pipes_are_read_too(path):
     assert r.returncode == 0 and b'"rows":3' in r.stdout, r
 
 
+def test_errors_name_standard_input(tmp_path):
+    p = tmp_path / "a.csv"
+    p.write_text("a,b\n1,2\n3,4\n5,6\n7\n")
+    r = run("info", "--table", "-", stdin=open(p))
+    assert r.code == 2 and r.err.startswith("symlaw: standard input: row 4 (line 5) has 1 cell"), r
+
+
 def test_reading_options_are_those_of_discover(tmp_path):
     p = tmp_path / "a.csv"
     p.write_text("1:2\n3:4\n5:6\n")
