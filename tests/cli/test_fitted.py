@@ -94,3 +94,10 @@ def test_a_file_that_cannot_be_written_loses_no_formula(tmp_path):
     r = run("discover", str(write(tmp_path / "a.csv")), "--fitted", str(tmp_path / "no" / "x.csv"), *QUICK)
     assert r.code == 3 and r.lines[0] == "E = m*v^2/2" and "table of values" in r.err, r
     assert not os.path.exists(tmp_path / "no")
+
+
+def test_a_row_that_was_dropped_has_no_value_even_if_the_formula_lacks_the_input(tmp_path):
+    rows = [[str(i * i % 7), *r[1:]] for i, r in enumerate(ROWS)]
+    rows[2][0] = "NA"
+    got = fitted(tmp_path, write(tmp_path / "a.csv", rows, ["n", "m", "v", "E"]))[1:]
+    assert got[2][4:] == ["", ""] and all(r[4] == r[3] or float(r[4]) == float(r[3]) for r in got[:2] + got[3:])
