@@ -131,7 +131,8 @@ static bool is_own_host(const sl_serve__guard *g, const char *host) {
     const char *end = host[0] == '[' ? strchr(host, ']') : NULL;
     const size_t n = end ? (size_t)(end - host) + 1 : strcspn(host, ":");
     int64_t port = 80;
-    if (host[n] == ':' && !sl_serve__whole(&port, host + n + 1)) return false;
+    if (host[n] == ':' && (host[n + 1] == '0' || !sl_serve__whole(&port, host + n + 1)))
+        return false;
     if ((host[n] && host[n] != ':') || port != g->port) return false;
     if (is_word(host, n, "127.0.0.1") || is_word(host, n, "[::1]") ||
         same_letters(host, n, "localhost"))
