@@ -129,7 +129,7 @@ typedef enum sl_candidate_state {
 #undef X
     SL_CANDIDATE_STATE_COUNT
 } sl_candidate_state;
-const char *sl_discover_candidate_state_name(sl_candidate_state s);
+const char *sl_discover_candidate_state_name(sl_candidate_state value);
 
 /* The source of a candidate: samples (of the model or of a proposer), the search, neither, or a
  * caller that fits its own formula.
@@ -146,7 +146,7 @@ typedef enum sl_source {
 #undef X
     SL_SOURCE_COUNT
 } sl_source;
-const char *sl_discover_source_name(sl_source s);
+const char *sl_discover_source_name(sl_source value);
 
 /* An expression with fitted constants: c1 .. c<params> of expr are value[0] .. */
 typedef struct sl_candidate {

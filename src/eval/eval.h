@@ -165,8 +165,8 @@ typedef enum sl_eval_candidates {
 #undef X
     SL_EVAL_CANDIDATES_COUNT
 } sl_eval_candidates;
-const char *sl_eval_candidates_name(sl_eval_candidates c);
-const char *sl_eval_candidates_text(sl_eval_candidates c);
+const char *sl_eval_candidates_name(sl_eval_candidates value);
+const char *sl_eval_candidates_text(sl_eval_candidates value);
 
 /* *out := draw `number` for a problem with so many inputs, in a: the target of a training pair of
  * `pairs` at a random place. One with more variables than that is drawn again, 64 times at most;

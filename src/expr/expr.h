@@ -260,7 +260,7 @@ typedef enum sl_format {
     SL_FORMAT_COUNT
 } sl_format;
 
-const char *sl_expr_format_name(sl_format f);
+const char *sl_expr_format_name(sl_format value);
 sl_format sl_expr_format_find(const char *name); // SL_FORMAT_COUNT if there is none
 
 /* Column names: names[i] is what x(i+1) is called. `{0}` means x1, x2, ... The strings are

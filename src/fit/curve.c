@@ -132,7 +132,8 @@ static void make_normal(normal *q, const work *w, const double *value) {
  */
 static bool solve(double *step, const normal *q, double damping) {
     double l[SL_FIT_MAX_PARAMS][SL_FIT_MAX_PARAMS];
-    for (int i = 0; i < q->n; i++) {
+    const int n = q->n;
+    for (int i = 0; i < n; i++) {
         for (int j = 0; j <= i; j++) {
             double sum = q->product[i][j] + (i == j ? damping : 0);
             for (int k = 0; k < j; k++) sum -= l[i][k] * l[j][k];
@@ -143,8 +144,8 @@ static bool solve(double *step, const normal *q, double damping) {
         for (int k = 0; k < i; k++) step[i] -= l[i][k] * step[k];
         step[i] /= l[i][i];
     }
-    for (int i = q->n - 1; i >= 0; i--) {
-        for (int k = i + 1; k < q->n; k++) step[i] -= l[k][i] * step[k];
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++) step[i] -= l[k][i] * step[k];
         step[i] /= l[i][i];
     }
     return true;

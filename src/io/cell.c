@@ -247,7 +247,7 @@ static bool read_marks(marked *m, char *out, const char *at, const char *end) {
         return false;
     }
     // the point, then the exponent
-    if (m->decimal) {
+    if (m->decimal && last) { // a decimal mark is the last one
         memmove(last + 1, last, (size_t)(w - last));
         *last = '.';
         w++;

@@ -51,7 +51,7 @@ typedef enum sl_split {
     SL_SPLIT_COUNT
 } sl_split;
 
-const char *sl_pairs_split_name(sl_split s);
+const char *sl_pairs_split_name(sl_split value);
 sl_split sl_pairs_split_find(const char *name); // SL_SPLIT_COUNT if there is none
 
 #define SL_PAIRS_MAX_CLUSTERS 32
@@ -184,7 +184,7 @@ typedef enum sl_pair_failure {
     SL_PAIR_FAILURE_COUNT
 } sl_pair_failure;
 
-const char *sl_pairs_failure_name(sl_pair_failure f);
+const char *sl_pairs_failure_name(sl_pair_failure value);
 
 /* A figure beside what it should be. p: of the chi-square or Kolmogorov-Smirnov test that the
  * draws follow their law; NaN where there is no such test. */

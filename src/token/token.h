@@ -83,8 +83,8 @@ typedef enum sl_token_reason {
     SL_TOKEN_REASON_COUNT
 } sl_token_reason;
 
-const char *sl_token_reason_name(sl_token_reason r);
-const char *sl_token_reason_text(sl_token_reason r);
+const char *sl_token_reason_name(sl_token_reason value);
+const char *sl_token_reason_text(sl_token_reason value);
 
 /* *out := the tidy expression that ids[0..n) (without start token, with end token) spell, if
  * *reason is SL_TOKEN_FINE; else NULL, and *at is the token that fails (n: what is missing; 0 where
