@@ -133,6 +133,7 @@ static void make_normal(normal *q, const work *w, const double *value) {
 static bool solve(double *step, const normal *q, double damping) {
     double l[SL_FIT_MAX_PARAMS][SL_FIT_MAX_PARAMS];
     const int n = q->n;
+    SL_ASSERT(n >= 0);
     for (int i = 0; i < n; i++) {
         for (int j = 0; j <= i; j++) {
             double sum = q->product[i][j] + (i == j ? damping : 0);

@@ -210,7 +210,7 @@ static size_t mark_at(char *as, const char *at, const char *end) {
 /* Digits, marks and an exponent from `at` to `end`, without a sign; `out` (LOOSE_MAX bytes) := the
  * same without marks, but for '.' in the place of the last one. */
 static bool read_marks(marked *m, char *out, const char *at, const char *end) {
-    char mark[MARKS_MAX], *w = out, *last = NULL;
+    char mark[MARKS_MAX], *w = out, *last = out;
     int run[MARKS_MAX + 1] = { 0 }, n = 0;
     const bool zero = at < end && *at == '0';
     *m = (marked){ 0 };
@@ -247,7 +247,7 @@ static bool read_marks(marked *m, char *out, const char *at, const char *end) {
         return false;
     }
     // the point, then the exponent
-    if (m->decimal && last) { // a decimal mark is the last one
+    if (m->decimal) {
         memmove(last + 1, last, (size_t)(w - last));
         *last = '.';
         w++;
