@@ -50,9 +50,9 @@ typedef struct step {
 /* Sums of several terms. */
 #define SKELETONS                                                                  \
     SKELETON(0, SL_SEARCH_EFFORT_LOW), SKELETON(1, SL_SEARCH_EFFORT_LOW),          \
-    SKELETON(2, SL_SEARCH_EFFORT_LOW), SKELETON(3, SL_SEARCH_EFFORT_LOW),          \
-    QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL), LATTICE(4, SL_SEARCH_EFFORT_LOW),       \
-    QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(4, SL_SEARCH_EFFORT_NORMAL)
+    QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL), SKELETON(2, SL_SEARCH_EFFORT_LOW),      \
+    LATTICE(4, SL_SEARCH_EFFORT_LOW), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL),       \
+    SKELETON(3, SL_SEARCH_EFFORT_LOW), SKELETON(4, SL_SEARCH_EFFORT_NORMAL)
 
 /* The grammar of pairs with three constants in a half or in a term, and with real constants. */
 #define LATTICES_EXPENSIVE                                                         \
