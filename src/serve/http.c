@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <microhttpd.h>
@@ -29,6 +30,7 @@ enum { CONNECTION_BYTES = 32 * 1024, STREAM_PIECE = 16 * 1024 };
 static const double HEAD_SECONDS = 20;   // from the connection, or the last reply, to the headers
 static const double BODY_SECONDS = 60;   // from the headers to the whole request
 static const double REPLY_SECONDS = 120; // until a reply that is no stream has gone
+static const double LAST_SECONDS = 3;    // at the end of the program, for replies under way
 
 /* ---------------------------------------------------------------- types --------------------- */
 
@@ -261,9 +263,9 @@ static enum MHD_Result send_reply(sl_serve__http *h, exchange *x) {
     }
     if (!response) return MHD_NO;
     add_headers(response, r);
+    enter(h, x->client, streams ? STREAMING : SENDING);
     const enum MHD_Result done = MHD_queue_response(x->connection, (unsigned)r->status, response);
     MHD_destroy_response(response);
-    enter(h, x->client, streams ? STREAMING : SENDING);
     return done;
 }
 
@@ -547,6 +549,22 @@ bool sl_serve__http_begin(sl_serve__http **out, int *port, char error[256], sl_s
     return false;
 }
 
+static bool is_answering(sl_serve__http *h) {
+    bool found = false;
+    pthread_mutex_lock(&h->lock);
+    for (const client *c = h->clients; c && !found; c = c->next)
+        found = c->phase == WORKING || c->phase == SENDING || c->phase == STREAMING;
+    pthread_mutex_unlock(&h->lock);
+    return found;
+}
+
+/* Until replies and the last events of streams have gone: libmicrohttpd cuts off what is left. */
+static void drain(sl_serve__http *h) {
+    const struct timespec tick = { .tv_nsec = 5 * 1000 * 1000 };
+    const double end = sl_serve__now() + LAST_SECONDS;
+    while (is_answering(h) && sl_serve__now() < end) nanosleep(&tick, NULL);
+}
+
 void sl_serve__http_stop(sl_serve__http *h) {
     if (!h) return;
     if (h->daemon) close(MHD_quiesce_daemon(h->daemon)); // no further connections
@@ -555,6 +573,7 @@ void sl_serve__http_stop(sl_serve__http *h) {
     pthread_cond_broadcast(&h->slow);
     pthread_mutex_unlock(&h->lock);
     for (int i = 0; i < h->threads; i++) pthread_join(h->thread[i], NULL);
+    if (h->daemon) drain(h);
     if (h->daemon) MHD_stop_daemon(h->daemon);
     pthread_cond_destroy(&h->slow);
     pthread_mutex_destroy(&h->lock);

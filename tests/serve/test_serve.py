@@ -542,20 +542,25 @@ def test_a_token_and_names_can_be_given():
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_gracefully_with_a_running_job(how):
+    """Each of many readers gets the result and the end of the stream before the server goes."""
     s = Server("--max-jobs", "1")
     job = s.start(HARD, effort="high")
     waits = s.start()
     s.wait(job, "running")
-    c = s.connect()
-    c.request("GET", f"/api/v1/jobs/{job}/events")
-    r = c.getresponse()
-    r.readline()
+    connections = [s.connect() for _ in range(20)]
+    replies = []
+    for c in connections:
+        c.request("GET", f"/api/v1/jobs/{job}/events")
+        replies.append(c.getresponse())
+        replies[-1].readline()
     began = time.monotonic()
     code, _, err = s.stop(how)
     assert code == 0 and time.monotonic() - began < 5 * SLOW, err
-    rest = r.read().decode()
-    assert '"cancelled"' in rest and "event: result" in rest
-    c.close()
+    for r in replies:
+        rest = r.read().decode()
+        assert '"cancelled"' in rest and "event: result" in rest
+    for c in connections:
+        c.close()
     del waits
 
 
