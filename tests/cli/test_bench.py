@@ -1,11 +1,10 @@
 """symlaw bench: the rows are there and fit together. No test asserts a speed."""
 import signal
 import subprocess
-import time
 
 import pytest
 
-from tool import PROGRAM, run
+from tool import PROGRAM, run, wait_for_work
 
 SMALL = ["--width", "16", "--layers", "1", "--points", "8", "--batch", "16", "--steps", "3"]
 
@@ -107,10 +106,10 @@ def test_wrong_use(args, says):
 def test_ctrl_c_ends_it_at_once(what):
     p = subprocess.Popen([PROGRAM, "bench", what, "--size", "mini", "--steps", "1000000"], text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(2)
+    wait_for_work(p, 2)
     p.send_signal(signal.SIGINT)
     try:
-        _, err = p.communicate(timeout=20)
+        _, err = p.communicate(timeout=60)
     finally:
         p.kill()
     assert p.returncode == 130 and "interrupted" in err

@@ -6,13 +6,12 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tool import PROGRAM, run
+from tool import PROGRAM, run, wait_for_work
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 os.environ.pop("SYMLAW_MODEL", None)
@@ -295,7 +294,7 @@ def test_a_time_limit_returns_the_best_so_far(tmp_path):
 def test_an_interrupt_returns_the_best_so_far(tmp_path):
     p = subprocess.Popen([PROGRAM, "discover", hard(tmp_path), *ALONE, "--effort", "high"], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True)
-    time.sleep(1.5)
+    wait_for_work(p, 1.5)
     p.send_signal(signal.SIGINT)
     out, err = p.communicate(timeout=60)
     assert p.returncode == 130 and " = " in out.splitlines()[0] and "on request" in out, (out, err)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tool import PROGRAM, run
+from tool import PROGRAM, run, wait_for_work
 
 ROOT = Path(__file__).parents[2]
 os.environ.pop("SYMLAW_MODEL", None)
@@ -346,7 +346,7 @@ def test_the_same_command_goes_on(model, pairs, tmp_path, how):
     try:
         wait_for_lines(part, 8, p)
         p.send_signal(how)
-        _, err = p.communicate(timeout=20)
+        _, err = p.communicate(timeout=60)
     finally:
         p.kill()
     assert not out.exists() and part.exists()
@@ -378,10 +378,10 @@ def test_a_journal_cut_anywhere_goes_on(model, tmp_path):
 
 def test_a_stop_without_a_journal_is_reported(model):
     p = start(model, *LONG)
-    time.sleep(0.5)
+    wait_for_work(p, 0.5)
     p.send_signal(signal.SIGINT)
     try:
-        _, err = p.communicate(timeout=20)
+        _, err = p.communicate(timeout=60)
     finally:
         p.kill()
     assert p.returncode == 130 and "--journal FILE" in err

@@ -5,7 +5,6 @@ import math
 import re
 import signal
 import subprocess
-import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 import spreadsheet
-from tool import PROGRAM, run
+from tool import PROGRAM, run, wait_for_work
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "fit"
 CASES = json.loads((GOLDEN / "answers.json").read_text(encoding="utf-8"))
@@ -338,7 +337,7 @@ def test_interrupted_and_late_fits_print_the_best_so_far(tmp_path):
     late = fit(formula, path, "--timeout", "0.8", "--json")
     assert late.json["cut"] == "time" and late.json["formulas"][0]["fitted"]
     p = subprocess.Popen([PROGRAM, "fit", formula, str(path), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(2)  # it is fitting by then; a table that is not read has no fit
+    wait_for_work(p, 2)  # it is fitting by then; a table that is not read has no fit
     p.send_signal(signal.SIGINT)
     out, err = p.communicate(timeout=60)
     assert p.returncode == 130

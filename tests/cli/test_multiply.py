@@ -6,10 +6,9 @@ import re
 import resource
 import signal
 import subprocess
-import time
 
 import pytest
-from tool import PROGRAM, run
+from tool import PROGRAM, run, wait_for_work
 
 TRAIN = "bench train --width 16 --layers 1 --points 4 --batch 4 --tokens 8 --steps 2 --threads 2".split()
 LIBRARIES = ("libopenblas", "libdnnl", "libgomp", "libmpi", "libOpenCL")
@@ -95,7 +94,7 @@ def test_a_signal_during_products_ends_in_order(number, code):
     for wait in (0.5, 0.9):
         p = subprocess.Popen([PROGRAM, "bench", "gemm", "--size", "mini", "--steps", "100000", "--quiet"],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(wait)
+        wait_for_work(p, wait)
         p.send_signal(number)
         _, err = p.communicate(timeout=60)
         assert p.returncode == code and "interrupted" in err, (p.returncode, err)

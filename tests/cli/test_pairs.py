@@ -13,7 +13,7 @@ import time
 import numpy as np
 import pytest
 
-from tool import CLOSED, PROGRAM, expressions, run
+from tool import CLOSED, PROGRAM, expressions, run, wait_for_handler, wait_for_work
 
 SMALL = ["--depth", "2"]  # 929 expressions, built at once
 TINY = ["--depth", "1"]   # 20 expressions
@@ -639,7 +639,7 @@ def test_a_wrong_path_costs_no_waiting(path, says):
 def interrupted(number, *args):
     p = subprocess.Popen([PROGRAM, "pairs", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          text=True)
-    time.sleep(0.7)
+    wait_for_work(p, 0.7)
     assert p.poll() is None, "it was over before the signal"
     p.send_signal(number)
     out, err = p.communicate(timeout=30)
@@ -685,9 +685,10 @@ def test_waiting_for_lines_can_be_stopped(number, code):
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     p.stdin.write('{"x": [[1, 2]], "y": [1, 2]}\n')
     p.stdin.flush()
-    time.sleep(0.5)
+    wait_for_handler(p, number)
+    time.sleep(0.2)
     p.send_signal(number)
-    assert p.wait(timeout=10) == code
+    assert p.wait(timeout=60) == code
     p.stdin.close()
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tool import PROGRAM, run
+from tool import PROGRAM, run, wait_for_work
 
 STEPS = 60
 MODEL = ["--width", "16", "--layers", "1", "--depth", "1", "--points", "8", "--batch", "16"]
@@ -161,7 +161,7 @@ def test_the_set_is_that_of_expressions(tmp_path):
 
 def test_ctrl_c_while_the_set_is_built_leaves_no_run(tmp_path):
     p = start("--depth", 3, "--set-size", 0, "--size", "micro", "--steps", 5, "--out", tmp_path / "run")
-    time.sleep(0.7)
+    wait_for_work(p, 0.7)
     p.send_signal(signal.SIGINT)
     _, err = p.communicate(timeout=60)
     assert p.returncode == 130 and "interrupted" in err
@@ -497,10 +497,9 @@ def test_a_run_that_diverges_is_reported(tmp_path):
 
 def test_a_log_gets_plain_lines_with_figures(tmp_path):
     p = start(*LONG, "--out", tmp_path)
-    time.sleep(7)  # the first line comes after five seconds
+    line = next(x for x in p.stderr if x.startswith("symlaw: training, "))  # after five seconds
     p.send_signal(signal.SIGINT)
-    _, err = p.communicate(timeout=60)
-    line = [x for x in err.splitlines() if x.startswith("symlaw: training, ")][0]
+    p.communicate(timeout=60)
     for word in (" %, ", " left, step ", "/100000, loss ", "pairs/s", "GFLOP/s"):
         assert word in line, line
     share = re.search(r"GFLOP/s, (\S+) of peak", line)  # left out where it makes no sense

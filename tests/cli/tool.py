@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 os.environ.setdefault("SYMLAW_CACHE", "off")  # a test must not meet what an earlier one kept
@@ -42,3 +43,27 @@ def run(*args, timeout=120, **more):
 
 def expressions(*args, **more):
     return run("expressions", *args, **more)
+
+
+def wait_for_work(process, seconds):
+    """Until it has used `seconds` of CPU time: the same moment of its work on a busy machine. Not for one that waits."""
+    tick = os.sysconf("SC_CLK_TCK")
+    for _ in range(60000):
+        used = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        if sum(map(int, used)) >= seconds * tick or process.poll() is not None:
+            return
+        time.sleep(0.005)
+    process.kill()
+    raise AssertionError("it does not work")
+
+
+def wait_for_handler(process, number):
+    """Until it catches the signal."""
+    for _ in range(6000):
+        caught = [x for x in Path(f"/proc/{process.pid}/status").read_text().splitlines() if x.startswith("SigCgt")]
+        if caught and int(caught[0].split()[1], 16) >> (number - 1) & 1:
+            return
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+    process.kill()
+    raise AssertionError("it does not catch the signal")
