@@ -18,6 +18,15 @@ if(NOT x86_64 AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSIO
     target_compile_options(fixture PUBLIC -fno-tree-loop-vectorize)
 endif()
 
+# The server with allocations that are counted and can fail.
+if(TARGET symlaw_serve)
+    add_library(serve_counted STATIC ${serve_sources} tests/fixture/counted.c)
+    target_compile_options(serve_counted PRIVATE
+        -include ${CMAKE_SOURCE_DIR}/tests/fixture/counted.h)
+    target_compile_definitions(serve_counted PRIVATE SL_DATA_FOLDER="${CMAKE_INSTALL_FULL_DATADIR}")
+    target_link_libraries(serve_counted PUBLIC fixture PRIVATE PkgConfig::MICROHTTPD)
+endif()
+
 # Bottom-up, so that the first failure is nearest its cause. ctest -j runs by falling cost instead.
 set(cost 10000)
 foreach(module IN LISTS SYMLAW_LAYERS)
@@ -25,7 +34,7 @@ foreach(module IN LISTS SYMLAW_LAYERS)
     foreach(file IN LISTS tests)
         string(REGEX REPLACE ".*/t_([^/]*)\\.c$" "${module}.\\1" name ${file})
         add_executable(${name} ${file})
-        target_link_libraries(${name} PRIVATE fixture)
+        target_link_libraries(${name} PRIVATE $<$<STREQUAL:${module},serve>:serve_counted> fixture)
         set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
         add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
         if(name MATCHES "\\.long_") # t_long_X.c: minutes

@@ -13,14 +13,16 @@ enum { NAMES_MAX = 64, CONSTANTS_MAX = 256, CURVE = 400, SIDE = 60, PARTIAL = 10
 static const char *const formats[] = { "infix", "python", "numpy",  "sympy", "c",     "julia",
                                        "excel", "latex",  "mathml", "json",  "prefix" };
 
-static char *print(const symlaw_formula *f, const char *format) {
+static char *print(sl_serve__text *t, const symlaw_formula *f, const char *format) {
     char *text = NULL;
-    return symlaw_formula_print(&text, f, format) == SYMLAW_OK ? text : NULL;
+    const symlaw_status st = symlaw_formula_print(&text, f, format);
+    if (st == SYMLAW_ENOMEM) t->failed = true; // not to be taken for a format that is missing
+    return st == SYMLAW_OK ? text : NULL;
 }
 
 void sl_serve__formula_member(sl_serve__text *t, const char *name, const symlaw_formula *f,
                               const char *format) {
-    char *text = print(f, format);
+    char *text = print(t, f, format);
     sl_serve__json_text(t, name, text);
     symlaw_string_free(text);
 }
@@ -28,7 +30,7 @@ void sl_serve__formula_member(sl_serve__text *t, const char *name, const symlaw_
 void sl_serve__formula_formats(sl_serve__text *t, const symlaw_formula *f) {
     sl_serve__json_open(t, "formats", '{');
     for (int i = 0; i < SL_SERVE__LEN(formats); i++) {
-        char *text = print(f, formats[i]);
+        char *text = print(t, f, formats[i]);
         if (text) sl_serve__json_text(t, formats[i], text);
         symlaw_string_free(text);
     }

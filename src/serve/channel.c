@@ -37,8 +37,7 @@ static void drop(sl_serve__channel *c, const char *name) {
     c->n = kept;
 }
 
-/* Within the lock. Without memory the event is lost, and the end of the work still comes: its room
- * is reserved. */
+/* Within the lock. Without memory the event is lost; `ended` still ends the stream. */
 void sl_serve__channel_publish(sl_serve__channel *c, const char *name, const char *data,
                                bool replaces) {
     if (replaces) drop(c, name);

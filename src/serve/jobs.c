@@ -84,12 +84,16 @@ static int on_event(const symlaw_event *e, void *payload) {
 
 /* ---------------------------------------------------------------- its end ------------------- */
 
-static void add_error(sl_serve__text *t, int status, const char *text) {
-    sl_serve__json_open(t, NULL, '{');
-    sl_serve__json_int(t, "status", status);
-    sl_serve__json_text(t, "text", text);
-    sl_serve__json_text(t, "remedy", sl_serve__remedy(status));
-    sl_serve__json_close(t, '}');
+/* NULL: no memory. */
+static char *make_error(int status, const char *text) {
+    sl_serve__text t = { 0 };
+    sl_serve__json_open(&t, NULL, '{');
+    sl_serve__json_int(&t, "status", status);
+    sl_serve__json_text(&t, "text", text);
+    sl_serve__json_text(&t, "remedy", sl_serve__remedy(status));
+    sl_serve__json_close(&t, '}');
+    if (t.failed) sl_serve__clear(&t);
+    return t.text;
 }
 
 static void publish_end(sl_serve__job *job) {
@@ -134,29 +138,37 @@ typedef struct outcome {
     sl_serve__rows rows;
 } outcome;
 
+/* False: no memory. */
+static bool take_result(outcome *o, const char *result, const sl_serve__memory *table) {
+    sl_serve__text t = { 0 };
+    json_error_t e;
+    sl_serve__memory_hide(&t, table, result, strlen(result));
+    o->parsed = t.failed ? NULL : sl_serve__json_read(&e, t.text, t.len);
+    if (o->parsed && take_rows(&o->rows, o->parsed)) {
+        json_object_del(json_object_get(o->parsed, "data"), "values"); // rows has them
+        o->result = t.text;
+        return true;
+    }
+    json_decref(o->parsed); // a job that failed has no candidates
+    o->parsed = NULL;
+    sl_serve__clear(&t);
+    return false;
+}
+
 static void make_outcome(outcome *o, symlaw_status st, const char *result, const char *excerpt,
                          const sl_serve__memory *table) {
-    sl_serve__text t = { 0 }, line = { 0 };
-    json_error_t e;
+    sl_serve__text line = { 0 };
+    const char *why = symlaw_last_error();
     if (st == SYMLAW_OK) {
-        sl_serve__memory_hide(&t, table, result, strlen(result));
-        o->parsed = t.failed ? NULL : sl_serve__json_read(&e, t.text, t.len);
-        if (o->parsed && take_rows(&o->rows, o->parsed)) {
-            json_object_del(json_object_get(o->parsed, "data"), "values"); // rows has them
-            o->result = t.text;
-            return;
-        }
-        sl_serve__clear(&t);
-        st = SYMLAW_ENOMEM;
-        sl_serve__puts(&line, "out of memory");
-    } else {
-        const char *why = symlaw_last_error();
-        sl_serve__memory_hide(&line, table, why, strlen(why));
-        if (*excerpt) sl_serve__addf(&line, "\n%s", excerpt);
+        if (!take_result(o, result, table)) o->error = make_error(503, "out of memory");
+        return;
     }
-    add_error(&t, sl_serve__http_status(st), line.text ? line.text : "out of memory");
-    o->error = t.failed ? NULL : t.text;
-    if (t.failed) sl_serve__clear(&t);
+    sl_serve__memory_hide(&line, table, why, strlen(why));
+    if (*excerpt) sl_serve__addf(&line, "\n%s", excerpt);
+    if (line.failed)
+        o->error = make_error(503, "out of memory");
+    else
+        o->error = make_error(sl_serve__http_status(st), line.text);
     sl_serve__clear(&line);
 }
 
@@ -215,9 +227,7 @@ static void run(sl_serve__jobs *j, sl_serve__job *job) {
     sl_serve__unlock();
     if (st == SYMLAW_ECANCEL) cancelled = true;
     if (!options) {
-        sl_serve__text t = { 0 };
-        add_error(&t, 503, "out of memory");
-        o.error = t.text;
+        o.error = make_error(503, "out of memory");
     } else if (st != SYMLAW_ECANCEL) {
         make_outcome(&o, st, result, n.excerpt.text ? n.excerpt.text : "", &table);
     }
@@ -487,19 +497,20 @@ void sl_serve__jobs_add(sl_serve__jobs *j, sl_serve__reply *r, const char *csv, 
         sl_serve__fail(r, 503, sl_serve__remedy(503), "out of memory");
         return;
     }
+    r->status = 202;
+    sl_serve__json_open(&r->body, NULL, '{');
+    sl_serve__json_text(&r->body, "job", job->id);
+    sl_serve__json_close(&r->body, '}');
     sl_serve__lock();
     drop_old(j, KEPT_MAX + j->s->config.max_jobs + j->s->config.max_queue - 1);
-    if (is_full(r, j, client)) {
+    // without its name in the reply nobody could ask for it
+    if (r->body.failed || is_full(r, j, client)) {
         sl_serve__unlock();
         free_job(job);
         return;
     }
     job->next = j->first;
     j->first = job;
-    r->status = 202;
-    sl_serve__json_open(&r->body, NULL, '{');
-    sl_serve__json_text(&r->body, "job", job->id);
-    sl_serve__json_close(&r->body, '}');
     pthread_cond_signal(&j->work);
     sl_serve__unlock();
 }

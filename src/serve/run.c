@@ -133,6 +133,7 @@ int sl_serve_run(const char *options_json, const sl_serve_host *host) {
     sl_serve s = { .host = host };
     int code = USE;
     signal(SIGPIPE, SIG_IGN); // clients go away
+    sl_serve__json_begin();
     if (sl_serve__config_read(&s.config, error, options_json))
         code = serve(&s);
     else

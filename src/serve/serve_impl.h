@@ -43,7 +43,8 @@ void sl_serve__json_reals(sl_serve__text *t, const char *name, const double *val
 /* The text of a member of an object that the library wrote, and its length; NULL: there is none. */
 const char *sl_serve__json_member(const char *object, const char *name, size_t *n);
 
-/* In the C locale: snprintf, strtod for all of a text and finite, strerror, json_loadb. */
+/* In the C locale: snprintf, strtod for all of a text and finite, strerror, json_loadb. Before the
+ * last, sl_serve__json_begin sets the allocator of jansson, once. */
 SL_SERVE__PRINTF(3, 4)
 int sl_serve__format(char *text, size_t size, const char *format, ...);
 SL_SERVE__PRINTF(3, 0)
@@ -51,6 +52,7 @@ int sl_serve__format_list(char *text, size_t size, const char *format, va_list a
 bool sl_serve__real(double *out, const char *text);
 bool sl_serve__whole(int64_t *out, const char *text); // up to 18 digits
 const char *sl_serve__strerror(int error);
+void sl_serve__json_begin(void);
 json_t *sl_serve__json_read(json_error_t *e, const char *text, size_t n);
 bool sl_serve__is_utf8(const char *text, size_t n);
 

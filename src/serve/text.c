@@ -46,11 +46,30 @@ bool sl_serve__whole(int64_t *out, const char *text) {
 
 const char *sl_serve__strerror(int error) { return strerror_l(error, c_locale()); }
 
+/* An allocation of this thread failed. jansson does not always report that, and may return a tree
+ * that is wrong (io/json_read.c). */
+static _Thread_local bool out_of_memory;
+
+static void *allocate(size_t size) {
+    void *p = malloc(size);
+    if (!p) out_of_memory = true;
+    return p;
+}
+
+static void release(void *p) { free(p); }
+
+void sl_serve__json_begin(void) { json_set_alloc_funcs(allocate, release); }
+
 json_t *sl_serve__json_read(json_error_t *e, const char *text, size_t n) {
+    out_of_memory = false;
     locale_t before = uselocale(c_locale());
     json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, e);
     uselocale(before);
-    return j;
+    if (!out_of_memory) return j;
+    json_decref(j);
+    *e = (json_error_t){ .line = 1, .column = 1, .text = "out of memory" };
+    e->text[JSON_ERROR_TEXT_LENGTH - 1] = (char)json_error_out_of_memory; // json_error_code
+    return NULL;
 }
 
 /* ---------------------------------------------------------------- growing text -------------- */
