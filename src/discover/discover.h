@@ -256,7 +256,8 @@ SL_NODISCARD sl_status sl_discover_rounding_make(sl_rounding *out, sl_arena *a, 
                                         const sl_discovery *d);
 /* *out := c with constants rounded for printing, in a: to the digits that their errors leave, six
  * at most, and more until the formula is real in every row where c is and leaves at most two
- * percent more unexplained than c. */
+ * percent more unexplained than c. Exact numbers that read as decimals become constants, behind
+ * those of c (sl_expr_free_decimals). It has no errors. */
 SL_NODISCARD sl_status sl_discover_candidate_round(sl_candidate *out, sl_arena *a,
                                                    const sl_candidate *c, const sl_rounding *r);
 

@@ -1,4 +1,5 @@
-/* round - formulas with rounded constants for printing.
+/* round - formulas with rounded constants for printing, and with decimals for exact numbers that
+ * people write so.
  *
  * The standard error of a constant limits its significant digits. Two cases need more digits.
  * Correlated constants have errors larger than the amount each may be rounded by. And at the edge
@@ -106,12 +107,14 @@ static bool round_all(double *value, const sl_candidate *c, int more) {
 
 sl_status sl_discover_candidate_round(sl_candidate *out, sl_arena *a, const sl_candidate *c,
                                       const sl_rounding *r) {
-    double *value = sl_arena_alloc(a, (size_t)c->params * sizeof *value);
-    if (!value) return sl_fail_memory((size_t)c->params, sizeof *value, "rounded constants");
+    const int most = c->params + sl_expr_nodes(c->expr);
+    double *value = sl_arena_alloc(a, (size_t)most * sizeof *value);
+    if (!value) return sl_fail_memory((size_t)most, sizeof *value, "rounded constants");
     *out = *c;
     out->value = value;
     bool good = false;
     for (int more = 0; !good && round_all(value, c, more); more++)
         SL_TRY(holds_everywhere(&good, a, out, c, r));
-    return SL_OK;
+    out->error = NULL;
+    return sl_expr_free_decimals(&out->expr, value, &out->params, most, a, c->expr);
 }

@@ -345,6 +345,11 @@ SL_NODISCARD sl_status sl_expr_term_end(const sl_node **out, sl_expr_builder *bu
  * *n counts both. SL_ELIMIT: more than max. */
 SL_NODISCARD sl_status sl_expr_free_numbers(const sl_node **out, double *value, int *n, int max,
                                             sl_arena *a, const sl_node *e);
+/* The same for those numbers that people write as decimals, for printing: 1.7*sin(2.3*x) and not
+ * 17*sin(23*x/10)/10. Where one has a numerator of two digits over 10, 100, ..., all whose
+ * denominator is a multiple of 5 become constants; otherwise e stays as it is: 2*m*r^2/5. */
+SL_NODISCARD sl_status sl_expr_free_decimals(const sl_node **out, double *value, int *n, int max,
+                                             sl_arena *a, const sl_node *e);
 
 /* *out := tidy(e with free constant k made the number value[k - 1] wherever known[k - 1], the
  * others numbered anew from 1 in their order). One that tidying takes away, as in 0*c2, leaves its

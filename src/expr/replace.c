@@ -102,15 +102,51 @@ static const sl_node *freed(walk *w, const sl_node *e, bool factor) {
     return w->leaf;
 }
 
-sl_status sl_expr_free_numbers(const sl_node **out, double *value, int *n, int max, sl_arena *a,
-                               const sl_node *e) {
+static sl_status free_by(rule which, const sl_node **out, double *value, int *n, int max,
+                         sl_arena *a, const sl_node *e) {
     SL_ASSERT(max <= UINT16_MAX); // what a node can count
     const int before = sl_expr_max_par(e);
-    walk w = { .rule = freed, .value = value, .first = 1 + before, .max = max };
+    walk w = { .rule = which, .value = value, .first = 1 + before, .max = max };
     w.full = before > max;
     SL_TRY(replace(out, a, &w, e));
     *n = before + w.n;
     return SL_OK;
+}
+
+sl_status sl_expr_free_numbers(const sl_node **out, double *value, int *n, int max, sl_arena *a,
+                               const sl_node *e) {
+    return free_by(freed, out, value, n, max, a, e);
+}
+
+/* A finite decimal other than halves, quarters and the like. */
+static bool is_decimal(sl_rat v) {
+    if (v.den % 5 != 0) return false;
+    while (v.den % 5 == 0) v.den /= 5;
+    while (v.den % 2 == 0) v.den /= 2;
+    return v.den == 1;
+}
+
+static const sl_node *freed_decimal(walk *w, const sl_node *e, bool factor) {
+    return e->op == SL_OP_NUM && is_decimal(sl_expr_num_value(e)) ? freed(w, e, factor) : e;
+}
+
+/* 17/10 and 981/100, but not 3/10. */
+static bool has_decimals(const sl_node *e) {
+    const sl_node *end = e + e->len;
+    for (; e < end; e += sl_expr_step(e)) {
+        if (e->op != SL_OP_NUM) continue;
+        const sl_rat v = sl_expr_num_value(e);
+        if (is_decimal(v) && v.den % 10 == 0 && (v.num >= 10 || v.num <= -10)) return true;
+    }
+    return false;
+}
+
+sl_status sl_expr_free_decimals(const sl_node **out, double *value, int *n, int max, sl_arena *a,
+                                const sl_node *e) {
+    *n = sl_expr_max_par(e);
+    *out = e;
+    if (!has_decimals(e)) return SL_OK;
+    return free_by(freed_decimal, out, value, n, max, a, e);
 }
 
 /* ---------------------------------------------------------------- constants to numbers ------ */

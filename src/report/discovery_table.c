@@ -109,13 +109,18 @@ static sl_status add_derivative(sl_str *s, page *p, const sl_candidate *c) {
     sl_str name = { 0 };
     sl_status st;
     SL_GO(sl_discover_candidate_round(&shown, &p->arena, c, &p->rounding));
-    SL_GO(sl_expr_derivative(&e, &p->arena, shown.expr, f->derivative));
+    SL_GO(sl_expr_derivative(&e, &p->arena, c->expr, f->derivative));
+    int n = c->params + sl_expr_nodes(e);
+    double *value = sl_arena_alloc(&p->arena, (size_t)n * sizeof *value);
+    if (!value) SL_GO(sl_fail_memory((size_t)n, sizeof *value, "constants of a derivative"));
+    if (c->params > 0) memcpy(value, shown.value, (size_t)c->params * sizeof *value);
+    SL_GO(sl_expr_free_decimals(&e, value, &n, n, &p->arena, e));
     sl_str_add_char(&name, 'd');
     SL_GO(sl_report__add_variable(&name, 1, &(sl_names){ &f->target, 1 }));
     sl_str_add(&name, "/d");
     SL_GO(sl_report__add_variable(&name, f->derivative, &f->names));
     sl_str_addf(s, "  %-13s ", sl_str_text(&name));
-    SL_GO(sl_expr_print_values(s, SL_FORMAT_INFIX, e, &f->names, shown.value));
+    SL_GO(sl_expr_print_values(s, SL_FORMAT_INFIX, e, &f->names, value));
     sl_str_add_char(s, '\n');
 done:
     sl_str_clear(&name);

@@ -699,10 +699,9 @@ def test_a_signal_while_reading_stops_it(model, tmp_path):
     wait_for_handler(p, signal.SIGINT)
     time.sleep(0.2)
     p.send_signal(signal.SIGINT)
-    time.sleep(0.2)
-    p.stdin.close()  # a read that waits may not notice before
     assert p.wait(timeout=60) == 130
     assert p.stdout.read() == b""
+    p.stdin.close()
     p.stdout.close()
     p.stderr.close()
 

@@ -271,6 +271,16 @@ def test_of_many_columns_those_that_matter_are_taken(tmp_path):
     assert "16 of 30 numeric columns" in r.lines[0] and r.lines[1] == "", r  # before the formula
 
 
+def test_exact_numbers_that_people_write_as_decimals_are_shown_so(tmp_path):
+    """The texts to paste keep fractions, which are exact in every language."""
+    x = np.random.default_rng(4).uniform(1, 5, 30)
+    path = write(tmp_path, ("x", "y"), np.column_stack([x, 1.7 * np.sin(2.3 * x + 0.4)]))
+    r = run("discover", path, *ALONE, "--derivative", "x")
+    assert r.lines[0] == "y = 1.7*sin(2.3*x + 0.4)" and "  dy/dx         3.91*cos(2.3*x + 0.4)" in r.lines, r
+    j = run("discover", path, *ALONE, "--json").json
+    assert j["formula"] == "17*sin(23*x/10 + 2/5)/10" and j["front"][0]["short"] == r.lines[0][4:], j["front"]
+
+
 def test_a_constant_that_is_a_short_decimal_has_no_more_digits():
     j = run("discover", str(EXAMPLES / "energy.csv"), *ALONE, "--json").json
     assert j["formula"] == "m*v^2/2 + 9.81*m*h" and j["candidates"][0]["constants"][0]["value"] == 9.81, j["formula"]

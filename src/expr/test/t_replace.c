@@ -237,6 +237,53 @@ static void functions_of_zero_are_numbers(void **state) {
     SL_EACH_ALLOCATION(t, sl_expr_fold(&r, &t->arena, e));
 }
 
+/* ---------------------------------------------------------------- decimals ------------------ */
+
+static void decimals_are_printed_where_people_write_them(void **state) {
+    sl_fixture *t = *state;
+    static const char *const cases[][2] = {
+        { "17*sin(23*x1/10 + 2/5)/10", "1.7*sin(2.3*x1 + 0.4)" },
+        { "-981*x1/100 + x2/2", "-9.81*x1 + x2/2" },
+        { "x1 - 17*x2/1000", "x1 - 0.017*x2" },
+        { "c1*x1 + 33/20", "2.5*x1 + 1.65" },
+        { "17*x1^(23/10)/10", "1.7*x1^(23/10)" },
+        { "17*x1/30", "17*x1/30" },
+        { "2*x1*x2^2/5", "2*x1*x2^2/5" },
+        { "3*x1/10", "3*x1/10" },
+        { "17*x1/2", "17*x1/2" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double value[MOST] = { 2.5 };
+        const sl_node *e = parsed(t, cases[i][0]), *shown;
+        sl_str s = { 0 };
+        int n;
+        SL_MUST(t, sl_expr_free_decimals(&shown, value, &n, MOST, &t->arena, e));
+        SL_MUST(t, sl_expr_print_values(&s, SL_FORMAT_INFIX, shown, NULL, value));
+        assert_string_equal(sl_str_text(&s), cases[i][1]);
+        sl_str_clear(&s);
+    }
+}
+
+static void decimals_do_not_change_values(void **state) {
+    sl_fixture *t = *state;
+    for (int i = 0; i < sl_test_iters(t, 300); i++) {
+        const sl_node *e = random_formula(t), *shown;
+        double value[MOST], x[VARS], was, is;
+        int n;
+        for (int v = 0; v < VARS; v++) x[v] = 1 + 2 * sl_rng_uniform(&t->rng);
+        const double *column[VARS] = { &x[0], &x[1] };
+        // numbers of random formulas are whole: tenths make decimals of them
+        const sl_node *tenth = parsed(t, "13*x1/10 + 7/25"), *by[1] = { e };
+        SL_MUST(t, sl_expr_substitute(&e, &t->arena, tenth, by, 1));
+        SL_MUST(t, sl_expr_free_decimals(&shown, value, &n, MOST, &t->arena, e));
+        assert_true(n >= 2);
+        SL_MUST(t, sl_expr_eval(&was, &t->arena, e, column, 1, NULL));
+        SL_MUST(t, sl_expr_eval(&is, &t->arena, shown, column, 1, value));
+        if (isfinite(was) && fabs(was) < 1e6) assert_true(fabs(is - was) <= 1e-9 * (1 + fabs(was)));
+        sl_arena_clear(&t->arena);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(functions_of_zero_are_numbers),
@@ -245,6 +292,8 @@ int main(void) {
         SL_TEST(bound_constants_leave_no_gap),
         SL_TEST(limits_are_reported),
         SL_TEST(substitution_is_composition),
+        SL_TEST(decimals_are_printed_where_people_write_them),
+        SL_TEST(decimals_do_not_change_values),
         SL_TEST(every_allocation_may_fail),
     };
     return sl_test_main("expr.replace", tests, SL_LEN(tests));
