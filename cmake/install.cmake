@@ -42,7 +42,8 @@ if(NOT TARGET symlaw)
     return()
 endif()
 
-# The program writes its own completions, from the tables that it parses by.
+# The program writes its own completions, from the tables that it parses by. A program for another
+# CPU runs by CMAKE_CROSSCOMPILING_EMULATOR.
 set(completions)
 foreach(pair "bash:bash-completion/completions/symlaw" "zsh:zsh/site-functions/_symlaw"
              "fish:fish/vendor_completions.d/symlaw.fish")
@@ -51,7 +52,7 @@ foreach(pair "bash:bash-completion/completions/symlaw" "zsh:zsh/site-functions/_
     set(script ${CMAKE_CURRENT_BINARY_DIR}/completions/symlaw.${shell})
     add_custom_command(OUTPUT ${script}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/completions
-        COMMAND $<TARGET_FILE:symlaw> completion ${shell} > ${script}
+        COMMAND symlaw completion ${shell} > ${script}
         DEPENDS symlaw VERBATIM)
     list(APPEND completions ${script})
     install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_2}
@@ -62,7 +63,8 @@ add_custom_target(completions ALL DEPENDS ${completions})
 # So it does the pages of the manual.
 set(man ${CMAKE_CURRENT_BINARY_DIR}/man)
 add_custom_command(OUTPUT ${man}/symlaw.1
-    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:symlaw> -DFOLDER=${man}
+    COMMAND ${CMAKE_COMMAND}
+            "-DPROGRAM=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:symlaw>" -DFOLDER=${man}
             -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/man.cmake
     DEPENDS symlaw cmake/man.cmake VERBATIM)
 add_custom_target(man ALL DEPENDS ${man}/symlaw.1)
