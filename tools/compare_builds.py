@@ -4,8 +4,9 @@
     python3 tools/compare_builds.py BEFORE AFTER      two programs, e.g. old/build/symlaw build/symlaw
 
 Compared are hashes of sets and of pairs, the bytes of pairs, the weights, log and optimizer state of a
-short training run, and the JSON of discover, eval and laws. Times, memory, versions and paths may differ; options that were renamed are mapped by RENAMED.
-Prints one line a case. Exit code 0: all the same. 1: some differ."""
+short training run, and the JSON of discover, eval and laws. Times, memory, versions and paths may differ; options
+that were renamed are mapped by RENAMED. Prints each case with what differs. A member that only AFTER has is no
+difference, but is named. Exit code 0: all the same. 1: some differ."""
 import json
 import os
 import subprocess
@@ -59,20 +60,22 @@ class Build:
         return plain(json.loads(self.run(*args, "--json", "--quiet")))
 
 
-def first_difference(a, b, where=""):
+def differences(a, b, where=""):
+    """Members that only b has, and the first other difference of each member, by their paths. An index is *."""
     if isinstance(a, dict) and isinstance(b, dict):
-        for k in sorted(set(a) | set(b)):
-            if k not in a or k not in b:
-                return f"{where}.{k}: only {'after' if k in b else 'before'}"
-            if a[k] != b[k]:
-                return first_difference(a[k], b[k], f"{where}.{k}")
-    if isinstance(a, list) and isinstance(b, list):
-        if len(a) != len(b):
-            return f"{where}: {len(a)} and {len(b)} items"
-        for i, (x, y) in enumerate(zip(a, b)):
-            if x != y:
-                return first_difference(x, y, f"{where}[{i}]")
-    return f"{where}: {str(a)[:80]} and {str(b)[:80]}"
+        new = {f"{where}.{k}" for k in b if k not in a}
+        other = {f"{where}.{k}": "only before" for k in a if k not in b}
+        pairs = [(a[k], b[k], f"{where}.{k}") for k in a if k in b]
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        new, other = set(), {}
+        pairs = [(x, y, where + "[*]") for x, y in zip(a, b)]
+    else:
+        return set(), {} if a == b else {where: f"{str(a)[:80]} and {str(b)[:80]}"}
+    for x, y, path in pairs:
+        inner_new, inner_other = differences(x, y, path)
+        new |= inner_new
+        other = {**inner_other, **other}
+    return new, other
 
 
 def weights(data):
@@ -128,11 +131,13 @@ def main():
         after = Build(sys.argv[2], Path(temp) / "after")
         for name, work in cases():
             a, b = work(before), work(after)
-            if a == b:
-                print(f"same       {name}", flush=True)
-            else:
-                different += 1
-                print(f"different  {name}: {first_difference(a, b)}", flush=True)
+            new, other = differences(a, b)
+            different += bool(other)
+            print(f"{'different' if other else 'same     '}  {name}", flush=True)
+            for path, what in sorted(other.items()):
+                print(f"           {path}: {what}")
+            if new:
+                print(f"           new: {' '.join(sorted(new))}", flush=True)
     print(f"{different} different")
     return 1 if different else 0
 
