@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from tool import PROGRAM, run
+from tool import run
 
 QUICK = ["--search", "exhaustive", "--effort", "low"]
 HEAD = ["id", "m", "v", "E"]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from test_train import MPI, ranks_work
-from tool import PROGRAM, Done, run
+from tool import PROGRAM, run
 
 PLAN = {
     "name": "tiny", "attempts": 2,

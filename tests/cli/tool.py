@@ -1,7 +1,9 @@
 """Runs the program. SYMLAW names it; else it is that of the release build."""
+import fcntl
 import json
 import os
 import subprocess
+import termios
 import time
 from pathlib import Path
 
@@ -67,3 +69,16 @@ def wait_for_handler(process, number):
         time.sleep(0.005)
     process.kill()
     raise AssertionError("it does not catch the signal")
+
+
+def wait_for_read(process):
+    """Until it sleeps and its standard input, a pipe, is empty: it waits for more of it."""
+    for _ in range(6000):
+        unread = int.from_bytes(fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4)), "little")
+        asleep = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
+        if unread == 0 and asleep:
+            return
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+    process.kill()
+    raise AssertionError("it does not read")

@@ -1,0 +1,2 @@
+"""Fixtures that several files use."""
+from tiny_model import discover, model  # noqa: F401
