@@ -342,6 +342,14 @@ typedef struct symlaw_rows {
 
 #define SYMLAW_ROWS_INIT { sizeof(symlaw_rows), NULL, 0, NULL, 0, NULL, NULL, NULL, 0 }
 
+/* column[0 .. k-1] := which k of the inputs explain y best, in their order, numbered from 0: those
+ * that the command `discover` uses of a table with more columns than it takes. Here n_inputs may be
+ * any number above k, and an input may have NaN or infinite cells. k is 1 to 16. The seed draws the
+ * rows that are looked at, of more than 4096. */
+SYMLAW_API SYMLAW_NODISCARD symlaw_status symlaw_rows_choose_inputs(int *column,
+                                                                    const symlaw_rows *rows, int k,
+                                                                    uint64_t seed);
+
 /* As symlaw_discover. */
 SYMLAW_API SYMLAW_NODISCARD symlaw_status
 symlaw_discover_rows(symlaw_discovery **out, const symlaw_model *model, const symlaw_rows *rows,

@@ -43,11 +43,12 @@ static sl_status check_data(const sl_dataset *p) {
         return sl_fail(SL_EINVAL, "symlaw_discover: %lld rows; a formula needs 2 at least",
                        (long long)p->rows);
     for (int i = 0; i < p->inputs; i++) {
-        char name[24];
+        char name[80];
         sl_snprintf(name, sizeof name, "input %d", i + 1);
         if (!p->x[i]) return sl_fail(SL_EINVAL, "symlaw_discover: %s is NULL", name);
         if (p->names && !p->names[i])
             return sl_fail(SL_EINVAL, "symlaw_discover: the name of %s is NULL", name);
+        if (p->names) sl_snprintf(name, sizeof name, "input %d (%.60s)", i + 1, p->names[i]);
         SL_TRY(check_column(p->x[i], p->rows, name));
     }
     for (int64_t i = 0; p->sigma && i < p->rows; i++)
@@ -113,14 +114,20 @@ done:
     return st;
 }
 
-/* *out := the caller's rows as a data set, which is a view of them. */
-static sl_status view(sl_dataset *out, const symlaw_rows *caller) {
+/* *out := the caller's struct; what an older caller lacks is 0. */
+static sl_status read_rows(symlaw_rows *out, const symlaw_rows *caller) {
     if (!caller) return sl_fail(SL_EINVAL, "symlaw_discover: rows is NULL");
     if (caller->size < sizeof caller->size)
         return sl_fail(SL_EINVAL, "symlaw_discover: rows.size is not set; use SYMLAW_ROWS_INIT");
-    symlaw_rows rows = { 0 }, *r = &rows; // what an older caller lacks is 0
-    memcpy(r, caller, SL_MIN(caller->size, sizeof rows));
-    if (!r->x || !r->y) return sl_fail(SL_EINVAL, "symlaw_discover: x or y is NULL");
+    *out = (symlaw_rows){ 0 };
+    memcpy(out, caller, SL_MIN(caller->size, sizeof *out));
+    return out->x && out->y ? SL_OK : sl_fail(SL_EINVAL, "symlaw_discover: x or y is NULL");
+}
+
+/* *out := the caller's rows as a data set, which is a view of them. */
+static sl_status view(sl_dataset *out, const symlaw_rows *caller) {
+    symlaw_rows rows, *r = &rows;
+    SL_TRY(read_rows(r, caller));
     if (r->n_inputs < 1 || r->n_inputs > SL_DATA_MAX_INPUTS)
         return sl_fail(SL_EINVAL, "symlaw_discover: %d inputs; 1 to %d can be given", r->n_inputs,
                        SL_DATA_MAX_INPUTS);
@@ -130,6 +137,27 @@ static sl_status view(sl_dataset *out, const symlaw_rows *caller) {
     out->sigma = r->sigma;
     out->sigma_absolute = !r->sigma_relative;
     return check_data(out);
+}
+
+static sl_status choose_inputs(int *column, const symlaw_rows *caller, int k, uint64_t seed) {
+    symlaw_rows r;
+    double explained;
+    SL_TRY(read_rows(&r, caller));
+    if (!column || k < 1 || k > SL_DATA_MAX_INPUTS || k >= r.n_inputs || r.rows < 1)
+        return sl_fail(SL_EINVAL,
+                       "symlaw_rows_choose_inputs: column is NULL, there are no rows, or %d of %d "
+                       "inputs cannot be chosen; 1 to %d can, of more",
+                       k, r.n_inputs, SL_DATA_MAX_INPUTS);
+    for (int i = 0; i < r.n_inputs; i++)
+        if (!r.x[i]) return sl_fail(SL_EINVAL, "symlaw_rows_choose_inputs: x[%d] is NULL", i);
+    SL_TRY(check_column(r.y, r.rows, "y"));
+    const sl_columns from = { r.x, r.n_inputs, r.y, r.rows, 1 };
+    return sl_data_choose_inputs(column, &explained, &from, k, seed);
+}
+
+symlaw_status symlaw_rows_choose_inputs(int *column, const symlaw_rows *rows, int k,
+                                        uint64_t seed) {
+    SL_API__PUBLIC(choose_inputs(column, rows, k, seed));
 }
 
 static sl_status discover_rows(symlaw_discovery **out, const symlaw_model *model,

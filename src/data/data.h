@@ -124,9 +124,18 @@ SL_NODISCARD sl_status sl_data_shuffle(int64_t **order, sl_arena *a, int64_t row
 SL_NODISCARD sl_status sl_data_hold_out(sl_dataset *fit, sl_dataset *held, const bool **fitted,
                                         sl_arena *a, const sl_dataset *d, int64_t n, sl_rng *rng);
 
-/* column[0..k) := which k inputs of d explain y best, as those of a table are picked; *explained:
- * the share of y's variance that they explain, NaN for more than three. */
-SL_NODISCARD sl_status sl_data_choose_inputs(int *column, double *explained, const sl_dataset *d,
+/* Columns to choose inputs from, any number of them: row i of column c is x[c][i * stride]. y is
+ * finite in all rows; a column has NaN or an infinity where there is no number. */
+typedef struct sl_columns {
+    const double *const *x;
+    int n;
+    const double *y;
+    int64_t rows, stride;
+} sl_columns;
+
+/* set[0..k) := which k of the columns explain y best, in their order; *explained: the share of y's
+ * variance that they explain, NaN for more than three. 0 < k < n, k <= SL_DATA_MAX_INPUTS. */
+SL_NODISCARD sl_status sl_data_choose_inputs(int *set, double *explained, const sl_columns *from,
                                              int k, uint64_t seed);
 
 bool sl_data_constant(const sl_dataset *d); // is y?

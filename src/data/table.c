@@ -362,8 +362,10 @@ static sl_status choose_inputs(int *place, sl_table *t, reader *r) {
     if (n == 0)
         st = fail_inputs(r);
     else if (n > inputs && r->rows > 0) {
-        const sl_table__block b = { r->value, r->of.width, r->rows };
-        st = sl_data__table_pick(place, &t->explained, &b, 0, number, n, inputs, r->of.o->seed);
+        const double *x[SL_TABLE__COLUMNS_MAX];
+        for (int j = 0; j < n; j++) x[j] = r->value + number[j];
+        const sl_columns from = { x, n, r->value, r->rows, r->of.width };
+        st = sl_data_choose_inputs(place, &t->explained, &from, inputs, r->of.o->seed);
         for (int j = 0; j < inputs && st == SL_OK; j++) place[j] = number[place[j]];
     } else
         memcpy(place, number, (size_t)inputs * sizeof *place);

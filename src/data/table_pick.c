@@ -44,7 +44,7 @@ enum {
 
 /* The rows that are looked at. */
 typedef struct picker {
-    const sl_table__block *block;
+    const sl_columns *from;
     int rows;
     int64_t row[ROWS_MAX];
     double y[ROWS_MAX]; // centred, and within -1 .. 1 or so
@@ -57,7 +57,7 @@ typedef struct picker {
 /* Rows drawn evenly without repeats, in their order (Knuth's algorithm S). Not every so many-th: a
  * table that walks through a grid has the same x2 in each of those. */
 static void draw_rows(picker *p, uint64_t seed) {
-    const int64_t all = p->block->rows;
+    const int64_t all = p->from->rows;
     const int64_t wanted = SL_MIN(all, (int64_t)ROWS_MAX);
     sl_rng rng;
     sl_rng_init(&rng, seed, STREAM, 0);
@@ -69,10 +69,10 @@ static void draw_rows(picker *p, uint64_t seed) {
 }
 
 /* y without its mean, over a power of two so that squares neither overflow nor vanish. */
-static void take_target(picker *p, int column) {
+static void take_target(picker *p) {
     double largest = 0;
     for (int i = 0; i < p->rows; i++) {
-        p->y[i] = p->block->value[p->row[i] * p->block->width + column];
+        p->y[i] = p->from->y[p->row[i] * p->from->stride];
         largest = fmax(largest, fabs(p->y[i]));
     }
     int exponent;
@@ -100,12 +100,12 @@ static int bins_for(int rows, int k) {
 
 /* bin[i] of each row; `bins` where there is no finite number. */
 static void cut_column(uint8_t *bin, picker *p, int column, int bins) {
-    const double *value = p->block->value + column;
-    const int64_t width = p->block->width;
-    for (int i = 0; i < p->rows; i++) p->sorted[i] = value[p->row[i] * width];
+    const double *value = p->from->x[column];
+    const int64_t stride = p->from->stride;
+    for (int i = 0; i < p->rows; i++) p->sorted[i] = value[p->row[i] * stride];
     sl_num_sort(p->sorted, p->rows);
     for (int i = 0; i < p->rows; i++) {
-        const double v = value[p->row[i] * width];
+        const double v = value[p->row[i] * stride];
         int lo = 0, hi = p->rows; // the first that is not smaller
         while (lo < hi) {
             const int mid = (lo + hi) / 2;
@@ -153,15 +153,14 @@ static bool next_set(int *set, int k, int n) {
     return true;
 }
 
-/* keep[0 .. *n) := the places in col of the TRIED_MAX columns with the largest share alone, in
- * order. */
-static void keep_best(int *keep, int *n, picker *p, const int *col, uint8_t *bin) {
+/* keep[0 .. returned) := the TRIED_MAX columns with the largest share alone, in order. */
+static int keep_best(int *keep, picker *p, uint8_t *bin) {
     double share[TRIED_MAX];
     const uint8_t *const one[1] = { bin };
     const int bins = bins_for(p->rows, 1);
     int kept = 0;
-    for (int j = 0; j < *n; j++) {
-        cut_column(bin, p, col[j], bins);
+    for (int j = 0; j < p->from->n; j++) {
+        cut_column(bin, p, j, bins);
         const double s = share_of(p, one, 1, bins);
         // the worst makes room, the later of equals first
         int worst = -1;
@@ -176,7 +175,7 @@ static void keep_best(int *keep, int *n, picker *p, const int *col, uint8_t *bin
         keep[kept] = j;
         share[kept++] = s;
     }
-    *n = kept;
+    return kept;
 }
 
 static void try_sets(int *set, double *share, picker *p, const uint8_t *bin, int n, int k,
@@ -223,52 +222,33 @@ static void try_pairs(int *set, picker *p, const uint8_t *bin, int n, int k, int
         if (taken[i]) set[at++] = i;
 }
 
-sl_status sl_data__table_pick(int *set, double *share, const sl_table__block *b, int y,
-                              const int *col, int n, int k, uint64_t seed) {
-    SL_ASSERT(k > 0 && k <= SL_DATA_MAX_INPUTS && n > k && b->rows > 0);
+sl_status sl_data_choose_inputs(int *set, double *explained, const sl_columns *from, int k,
+                                uint64_t seed) {
+    SL_ASSERT(k > 0 && k <= SL_DATA_MAX_INPUTS && from->n > k && from->rows > 0);
     sl_status st = SL_OK;
-    int keep[TRIED_MAX];
+    int keep[TRIED_MAX], n = SL_MIN(from->n, (int)TRIED_MAX);
     picker *p = sl_calloc(1, sizeof *p);
-    uint8_t *bin = sl_malloc((size_t)SL_MIN(n, (int)TRIED_MAX) * ROWS_MAX, 1);
+    uint8_t *bin = sl_malloc((size_t)n * ROWS_MAX, 1);
     if (!p || !bin) SL_GO(sl_fail_memory(1, sizeof *p + (size_t)TRIED_MAX * ROWS_MAX, "bins"));
-    p->block = b;
+    p->from = from;
     draw_rows(p, seed);
-    take_target(p, y);
+    take_target(p);
 
-    if (n > TRIED_MAX)
-        keep_best(keep, &n, p, col, bin);
+    if (from->n > TRIED_MAX)
+        n = keep_best(keep, p, bin);
     else
         for (int j = 0; j < n; j++) keep[j] = j;
     const bool pairs = k > GRID_MAX;
     const int bins = bins_for(p->rows, pairs ? 2 : k);
-    for (int j = 0; j < n; j++) cut_column(bin + (size_t)j * ROWS_MAX, p, col[keep[j]], bins);
+    for (int j = 0; j < n; j++) cut_column(bin + (size_t)j * ROWS_MAX, p, keep[j], bins);
     if (pairs)
         try_pairs(set, p, bin, n, k, bins);
     else
-        try_sets(set, share, p, bin, n, k, bins);
+        try_sets(set, explained, p, bin, n, k, bins);
     for (int j = 0; j < k; j++) set[j] = keep[set[j]];
-    *share = pairs ? NAN : fmax(0, *share);
+    *explained = pairs ? NAN : fmax(0, *explained);
 done:
     sl_free(bin);
     sl_free(p);
-    return st;
-}
-
-/* ---------------------------------------------------------------- of a data set ------------- */
-
-sl_status sl_data_choose_inputs(int *column, double *explained, const sl_dataset *d, int k,
-                                uint64_t seed) {
-    const int width = d->inputs + 1;
-    double *value = sl_malloc((size_t)d->rows * (size_t)width, sizeof *value);
-    int number[SL_DATA_MAX_INPUTS];
-    if (!value) return sl_fail_memory((size_t)d->rows, (size_t)width * sizeof *value, "columns");
-    for (int64_t i = 0; i < d->rows; i++) {
-        value[i * width] = d->y[i];
-        for (int c = 0; c < d->inputs; c++) value[i * width + c + 1] = d->x[c][i];
-    }
-    for (int c = 0; c < d->inputs; c++) number[c] = c + 1;
-    const sl_table__block b = { value, width, d->rows };
-    sl_status st = sl_data__table_pick(column, explained, &b, 0, number, d->inputs, k, seed);
-    sl_free(value);
     return st;
 }

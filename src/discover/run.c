@@ -198,7 +198,8 @@ static sl_status show_inputs(sl_discover__pool *p, int takes) {
     sl_discover__rows *r = &p->rows;
     double explained;
     if (r->fit.inputs <= takes) return SL_OK;
-    SL_TRY(sl_data_choose_inputs(r->column, &explained, &r->fit, takes, p->o->seed));
+    const sl_columns from = { r->fit.x, r->fit.inputs, r->fit.y, r->fit.rows, 1 };
+    SL_TRY(sl_data_choose_inputs(r->column, &explained, &from, takes, p->o->seed));
     r->shown = takes;
     return SL_OK;
 }

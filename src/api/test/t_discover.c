@@ -177,6 +177,42 @@ static void weights_count_and_rows_are_drawn(void **state) {
     symlaw_discovery_free(found);
 }
 
+/* Of forty inputs y is the product of two. Cells without a number do no harm. */
+static void inputs_that_explain_y_are_chosen(void **state) {
+    sl_fixture *t = *state;
+    enum { MANY = 40, N = 400 };
+    static double x[MANY][N], y[N];
+    const double *columns[MANY];
+    for (int c = 0; c < MANY; c++) {
+        columns[c] = x[c];
+        for (int i = 0; i < N; i++) x[c][i] = sl_rng_range(&t->rng, 1, 2);
+    }
+    for (int i = 0; i < N; i++) y[i] = x[7][i] * x[31][i];
+    x[3][5] = NAN;
+    symlaw_rows rows = SYMLAW_ROWS_INIT;
+    rows.x = columns;
+    rows.n_inputs = MANY;
+    rows.y = y;
+    rows.rows = N;
+    int chosen[16], found = 0;
+    SL_MUST(t, symlaw_rows_choose_inputs(chosen, &rows, 16, 1));
+    for (int i = 0; i < 16; i++) {
+        found += chosen[i] == 7 || chosen[i] == 31;
+        assert_true(i == 0 || chosen[i - 1] < chosen[i]);
+    }
+    assert_int_equal(found, 2);
+
+    assert_int_equal(symlaw_rows_choose_inputs(NULL, &rows, 16, 1), SL_EINVAL);
+    assert_int_equal(symlaw_rows_choose_inputs(chosen, NULL, 16, 1), SL_EINVAL);
+    assert_int_equal(symlaw_rows_choose_inputs(chosen, &rows, 17, 1), SL_EINVAL);
+    assert_int_equal(symlaw_rows_choose_inputs(chosen, &rows, 0, 1), SL_EINVAL);
+    y[2] = NAN;
+    assert_int_equal(symlaw_rows_choose_inputs(chosen, &rows, 16, 1), SL_EINVAL);
+    assert_true(strstr(sl_last_error(), "y has no finite number in row 3"));
+    rows.n_inputs = 16;
+    assert_int_equal(symlaw_rows_choose_inputs(chosen, &rows, 16, 1), SL_EINVAL);
+}
+
 static void questions_past_the_end_have_answers(void **state) {
     sl_fixture *t = *state;
     plane p;
@@ -653,6 +689,7 @@ int main(void) {
         SL_TEST(a_search_needs_no_model),
         SL_TEST(constants_have_errors),
         SL_TEST(weights_count_and_rows_are_drawn),
+        SL_TEST(inputs_that_explain_y_are_chosen),
         SL_TEST(questions_past_the_end_have_answers),
         SL_TEST(wrong_arguments_are_named),
         SL_TEST(a_model_describes_itself),

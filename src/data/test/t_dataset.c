@@ -102,7 +102,8 @@ static void inputs_that_explain_are_chosen(void **state) {
     const sl_dataset d = sl_data_view(column, INPUTS, y, MANY);
     int chosen[2];
     double explained;
-    SL_MUST(t, sl_data_choose_inputs(chosen, &explained, &d, 2, 1));
+    const sl_columns from = { column, INPUTS, y, MANY, 1 };
+    SL_MUST(t, sl_data_choose_inputs(chosen, &explained, &from, 2, 1));
     SL_CHECK(t, chosen[0] == 1 && chosen[1] == 4 && explained > 0.5, "%d and %d explain %g",
              chosen[0], chosen[1], explained);
     assert_false(sl_data_constant(&d));

@@ -344,11 +344,11 @@ static void the_best_set_is_picked(void **state) {
         int b = 2;
         while (b < 32 && 4 * pow(b + 1, k) <= rows) b++;
 
-        const sl_table__block block = { value, COLUMNS, rows };
-        const int which[] = { 1, 2, 3, 4, 5 };
+        const double *const which[] = { value + 1, value + 2, value + 3, value + 4, value + 5 };
+        const sl_columns from = { which, SL_LEN(which), value, rows, COLUMNS };
         int set[3];
         double share, best = -1e9;
-        SL_MUST(t, sl_data__table_pick(set, &share, &block, 0, which, 5, k, 7));
+        SL_MUST(t, sl_data_choose_inputs(set, &share, &from, k, 7));
         for (int m = 0; m < 1 << 5; m++) {
             if (__builtin_popcount((unsigned)m) != k) continue;
             const double *x[3];
