@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 from ._command import Result, command, commands
 from ._discovery import Candidate, Discovery, discover
 from ._formula import Formula
-from ._library import Cancelled, Event, SymlawError, lib as _lib
+from ._library import (ArgumentError, Cancelled, Event, FileError, OutOfMemoryError, SymlawError,
+                       lib as _lib)
 from ._sets import Pair, Pairs, Universe, pairs, universe
 from ._study import fit, laws, study, train
 
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 
 __version__: str = _lib.version().decode()
 
-__all__ = ["Cancelled", "Candidate", "Discovery", "Event", "Formula", "Pair", "Pairs", "Result",
-           "SymbolicRegressor", "SymlawError", "Universe", "command", "commands", "discover", "fit",
-           "laws", "pairs", "study", "train", "universe"]
+__all__ = ["ArgumentError", "Cancelled", "Candidate", "Discovery", "Event", "FileError", "Formula",
+           "OutOfMemoryError", "Pair", "Pairs", "Result", "SymbolicRegressor", "SymlawError",
+           "Universe", "command", "commands", "discover", "fit", "laws", "pairs", "study", "train",
+           "universe"]
 
 
 def __getattr__(name: str) -> Any:

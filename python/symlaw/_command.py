@@ -5,7 +5,7 @@ import json
 import os
 from ctypes import byref, c_void_p
 from pathlib import Path
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -43,6 +43,11 @@ def options_json(options: Mapping[str, Any]) -> Optional[bytes]:
     given = {name.rstrip("_").replace("_", "-"): _plain(value) for name, value in options.items()
              if value is not None}
     return encoded(json.dumps(given, ensure_ascii=False))
+
+
+def joined(items: Union[str, Sequence[str], None]) -> Optional[str]:
+    """A list as options have it: separated by commas."""
+    return items if items is None or isinstance(items, str) else ",".join(items)
 
 
 def command(name: str, *, on_event: Optional[EventCallback] = None, verbose: Any = False,

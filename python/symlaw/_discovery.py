@@ -6,15 +6,16 @@ import html
 import json
 import math
 import os
+import re
 import threading
-from ctypes import byref, c_double, c_void_p
+from ctypes import byref, c_double, c_int
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 import numpy as np
 
-from ._command import options_json
-from ._formula import Formula, as_column, as_columns, needs
+from ._command import joined, options_json
+from ._formula import Formula, as_column, as_columns, column_names, needs
 from ._library import (EventCallback, Handle, Rows, SymlawError, column_array, encoded, lib, made,
                        name_array, printed, run, shower)
 
@@ -25,6 +26,7 @@ __all__ = ["discover", "Discovery", "Candidate"]
 
 MAX_INPUTS = 16
 _PICTURE_ROWS = 2000  # more cannot be told apart in a figure
+_RENAMED = {"timeout": "max_time", "seed": "random_state"}  # options that have other names here
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,8 @@ class Discovery:
 
     Indexing and iteration give candidates; `formula` is the best. cut: "time" or "cancel" if the
     work ended early, else "". within_noise: the best formula leaves no more than the noise of y, as
-    far as the search can tell. details: the JSON object of all that was looked at."""
+    far as the search can tell. details: the JSON object of all that was looked at. inputs: which
+    columns of X the variables are, from 0; with more than 16 columns not all of them."""
 
     candidates: list[Candidate]
     cut: str
@@ -90,6 +93,7 @@ class Discovery:
     details: dict[str, Any]
     names: tuple[str, ...]
     target: str
+    inputs: tuple[int, ...]
     _handle: Optional[Handle] = field(default=None, repr=False)
     _data: Optional[_Data] = field(default=None, repr=False)
 
@@ -201,32 +205,46 @@ def discover(X: Any, y: Any, *, names: Optional[Sequence[str]] = None, target: O
     >>> print(found.formula, found.within_noise)
     a^(3/2)/7 True
 
-    X: rows and columns, an array or a data frame, whose column names are used; 16 inputs at most.
+    X: rows and columns, an array or a data frame, whose column names are used. Of more than 16
+    columns those that explain most of y are used (`Discovery.inputs`).
     sample_weight: 1/variance of each y up to a factor; rows of weight 0 are left out.
     sigma: standard deviation of y: a number, or one for each row; by default it is estimated.
     effort: "low", "normal" or "high": the amount of work, so the result does not depend on time.
     max_time: seconds after which the best so far is returned.
     search: "both", "exhaustive" (no model) or "model".
     model: a folder of a run or a file of weights; None: the usual one.
-    options: any other of `symlaw discover`: ops, max_size, max_memory, units, holdout, samples, ...
+    options: any other of `symlaw discover`: ops (a text or a list), max_size, max_memory, units (a
+    text or a mapping of names), holdout, samples, ...
 
     On Ctrl-C the work stops, and what was found by then is the attribute `discovery` of the
     KeyboardInterrupt."""
     columns = as_columns(X)
-    if names is None and getattr(X, "columns", None) is not None:
-        names = [str(name) for name in X.columns]
+    if names is None:
+        names = column_names(X)
     if target is None:
-        target = str(y.name) if getattr(y, "name", None) is not None else "y"
+        target = (column_names(y) or ["y"])[0]
     if names is not None and len(names) != len(columns):
         raise ValueError(f"{len(names)} names for {len(columns)} columns")
-    if not 1 <= len(columns) <= MAX_INPUTS:
-        raise ValueError(f"{len(columns)} inputs; 1 to {MAX_INPUTS} can be given")
+    if not columns:
+        raise ValueError("X has no columns")
     target_values = as_column(y)
     if any(len(c) != len(target_values) for c in columns):
         raise ValueError(f"X has {len(columns[0])} rows, y has {len(target_values)}")
     columns, target_values, errors, relative, sigma_value = _errors(columns, target_values,
                                                                      sample_weight, sigma)
     data = _Data(columns, target_values, names, target, errors, relative)
+    inputs = tuple(range(len(columns)))
+    if len(columns) > MAX_INPUTS:
+        chosen = (c_int * MAX_INPUTS)()
+        lib.rows_choose_inputs(chosen, byref(data.rows), MAX_INPUTS, random_state)
+        inputs = tuple(chosen)
+        every = names or [f"x{i + 1}" for i in range(len(columns))]
+        data = _Data([columns[i] for i in inputs], target_values, [every[i] for i in inputs],
+                     target, errors, relative)
+    if "ops" in options:
+        options["ops"] = joined(options["ops"])
+    if isinstance(options.get("units"), Mapping):
+        options["units"] = ",".join(f'"{name}"={unit}' for name, unit in options["units"].items())
     text = options_json({"effort": effort, "search": search, "timeout": max_time or 0.0,
                          "seed": random_state, "threads": threads, "sigma": sigma_value, **options})
     taken = None if search == "exhaustive" else _model(None if model is None else os.fspath(model))
@@ -234,11 +252,14 @@ def discover(X: Any, y: Any, *, names: Optional[Sequence[str]] = None, target: O
     def call(callback: Any) -> Discovery:
         handle = made("discovery_free", lib.discover_rows, taken.pointer if taken else None,
                       byref(data.rows), text, callback, None)
-        return _collected(handle, data)
+        return _collected(handle, data, inputs)
 
     kept: list[Discovery] = []
     try:
         return run(call, shower(verbose, on_event), kept.append)
+    except SymlawError as error:
+        error.args = (re.sub(r"^(timeout|seed)\b", lambda m: _RENAMED[m[0]], str(error)),)
+        raise
     except BaseException as error:
         if kept:
             error.discovery = kept[0]  # type: ignore[attr-defined]
@@ -265,7 +286,7 @@ def _errors(columns: list[np.ndarray], y: np.ndarray, weight: Any, sigma: Any) -
     return columns, y, as_column(np.broadcast_to(sigma, y.shape)), False, None
 
 
-def _collected(handle: Handle, data: _Data) -> Discovery:
+def _collected(handle: Handle, data: _Data, inputs: tuple[int, ...]) -> Discovery:
     f = handle.pointer
     names = None if data.names is None else list(data.names)
     found = []
@@ -286,4 +307,4 @@ def _collected(handle: Handle, data: _Data) -> Discovery:
     plain = tuple(names) if names else tuple(f"x{i + 1}" for i in range(len(data.columns)))
     return Discovery(found, lib.discovery_cut(f).decode(),
                      bool(lib.discovery_within_noise(f)), dict(details), plain,
-                     data.target or "y", handle, data.sample(_PICTURE_ROWS))
+                     data.target or "y", inputs, handle, data.sample(_PICTURE_ROWS))

@@ -220,16 +220,55 @@ def _restored(text: str, values: Optional[list[float]],
 
 
 def _as_names(names: Optional[Sequence[str]]) -> Optional[tuple[str, ...]]:
-    return None if names is None else tuple(str(name) for name in names)
+    """Each name once, as the library writes them: one that is empty or repeats an earlier one is
+    x<number>, with underscores before it where a column has that name."""
+    if names is None:
+        return None
+    given = [str(name) for name in names]
+    result = []
+    for i, name in enumerate(given):
+        if not name or name in given[:i]:
+            name = f"x{i + 1}"
+            while name in given:
+                name = "_" + name
+        result.append(name)
+    return tuple(result)
 
 
-def as_column(values: Any) -> np.ndarray:
-    return np.ascontiguousarray(values, dtype=np.float64).reshape(-1)
+def column_names(X: Any) -> Optional[list[str]]:
+    """Of a data frame, or of a series."""
+    columns = getattr(X, "columns", None)
+    if columns is not None:
+        return [str(name) for name in columns]
+    name = getattr(X, "name", None)
+    return None if name is None or np.ndim(X) != 1 else [str(name)]
+
+
+def _numbers(values: Any, what: str) -> np.ndarray:
+    """values as doubles; `what` names them in errors."""
+    if hasattr(values, "toarray"):
+        raise TypeError(f"{what} is sparse; give the result of its method toarray()")
+    kind = np.asarray(values).dtype
+    if kind.kind in "cmM":
+        raise ValueError(f"{what} has values of type {kind}; real numbers are needed")
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what}: {error}") from None
+
+
+def as_column(values: Any, what: str = "y") -> np.ndarray:
+    values = _numbers(values, what)
+    if values.ndim > 1 and values.size != len(values):
+        raise ValueError(f"{what} has the shape {values.shape}; one number for each row is needed")
+    return np.ascontiguousarray(values).reshape(-1)
 
 
 def as_columns(X: Any) -> list[np.ndarray]:
     """The columns of an array or a frame, contiguous doubles."""
-    X = np.asarray(X, dtype=np.float64)
+    if hasattr(X, "iloc") and X.ndim == 2:  # a column of a frame has a type of its own
+        return [as_column(X.iloc[:, i], f"column {name!r}") for i, name in enumerate(X.columns)]
+    X = _numbers(X, "X")
     if X.ndim == 1:
         X = X.reshape(-1, 1)
     if X.ndim != 2:
@@ -242,17 +281,19 @@ def _columns(X: Any, columns: Mapping[str, Any], f: Formula) -> list[np.ndarray]
         raise TypeError("give X, or columns by name, not both")
     if X is None:
         X = columns
-    has = getattr(X, "columns", None)
-    named = [str(name) for name in (has if has is not None else X if isinstance(X, Mapping) else ())]
+    keys = list(X if isinstance(X, Mapping) else getattr(X, "columns", ()))
+    key_of = {str(key): key for key in keys}
     used = f.names[:f.variables]
-    if isinstance(X, Mapping) or (named and all(name in named for name in used)):
-        missing = [name for name in used if name not in named]
-        if missing:
-            raise ValueError(f"no column {missing[0]!r}; there are {', '.join(map(repr, named))}")
-        keys = list(has) if has is not None else list(X)
-        got = [np.asarray(X[keys[named.index(name)]], dtype=np.float64) for name in used]
+    missing = [name for name in used if name not in key_of]
+    if isinstance(X, Mapping) and missing:
+        raise ValueError(f"no column {missing[0]!r}; there are {', '.join(map(repr, key_of))}")
+    if isinstance(X, Mapping) or (keys and not missing and len(key_of) == len(keys)):
+        got = [_numbers(X[key_of[name]], f"column {name!r}") for name in used]
         if not got:
-            rows = max([np.size(X[key]) for key in keys], default=1)
-            return [np.zeros(rows)]
+            return [np.zeros(max([np.size(X[key]) for key in keys], default=1))]
         return [as_column(column) for column in np.broadcast_arrays(*got)]
-    return as_columns(X)
+    result = as_columns(X)
+    if f._names is not None and len(result) != len(f._names):
+        raise ValueError(f"X has {len(result)} columns; the formula is of {len(f._names)}: "
+                         f"{', '.join(map(repr, f._names))}")
+    return result

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import os
 import queue
+import re
 import sys
 import threading
 from ctypes import (CFUNCTYPE, POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint8,
@@ -23,7 +24,8 @@ from typing import Any, Callable, Iterable, Optional, Sequence, TypeVar
 
 import numpy as np
 
-__all__ = ["SymlawError", "Cancelled", "Event", "EventCallback"]
+__all__ = ["SymlawError", "ArgumentError", "OutOfMemoryError", "FileError", "Cancelled", "Event",
+           "EventCallback"]
 
 HERE = Path(__file__).resolve().parent
 T = TypeVar("T")
@@ -34,32 +36,33 @@ T = TypeVar("T")
 class SymlawError(Exception):
     """A call of the library failed.
 
-    `status` is the number of `symlaw_status` in the C header, `status_text` its name. Subclasses
-    are also the built-in exceptions that fit: ValueError for arguments and text that cannot be
-    read, MemoryError, OSError for files."""
+    `status` is the number of `symlaw_status` in the C header, `status_text` its name. What is
+    raised is a subclass, which is a built-in exception as well."""
 
     status: int = 0
     status_text: str = ""
 
 
-class _ArgumentError(SymlawError, ValueError):
-    pass
+class ArgumentError(SymlawError, ValueError):
+    """An argument or a text that cannot be used."""
 
 
-class _MemoryError(SymlawError, MemoryError):
-    pass
+class OutOfMemoryError(SymlawError, MemoryError):
+    """There is too little memory."""
 
 
-class _FileError(SymlawError, OSError):
-    pass
+class FileError(SymlawError, OSError):
+    """A file cannot be read or written."""
 
 
 class Cancelled(SymlawError):
     """The work was stopped by a callback that returned true."""
 
 
-_ERRORS = {-1: _ArgumentError, -2: _ArgumentError, -3: _ArgumentError, -4: _ArgumentError,
-           -5: _MemoryError, -6: _FileError, -7: Cancelled}
+_ERRORS = {-1: ArgumentError, -2: ArgumentError, -3: ArgumentError, -4: ArgumentError,
+           -5: OutOfMemoryError, -6: FileError, -7: Cancelled}
+for _error in (SymlawError, *_ERRORS.values()):
+    _error.__module__ = "symlaw"  # as tracebacks show it
 
 # ---------------------------------------------------------------- structs -----------------------
 
@@ -145,8 +148,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "pair_tokens": (POINTER(c_uint8), [c_void_p, POINTER(c_int)]),
     "model_open": (None, [_OUT, c_char_p]),
     "model_close": (c_void_p, [c_void_p]),
-    "model_inputs": (c_int, [c_void_p]),
-    "model_about": (None, [_OUT, c_void_p]),
+    "rows_choose_inputs": (None, [POINTER(c_int), POINTER(Rows), c_int, c_uint64]),
     "discover_rows": (None, [_OUT, c_void_p, POINTER(Rows), c_char_p, EVENT_FN, c_void_p]),
     "discovery_free": (c_void_p, [c_void_p]),
     "discovery_count": (c_int64, [c_void_p]),
@@ -213,8 +215,11 @@ class _Library:
         return status
 
     def error(self, status: int) -> SymlawError:
-        """The exception of a status; its text is that of the last failure of this thread."""
+        """The exception of a status. Its text is that of the last failure of this thread, with
+        options as Python has them: max_size instead of --max-size."""
         text = self.last_error().decode("utf-8", "replace")
+        text = re.sub(r"^symlaw_\w+: ", "", text)
+        text = re.sub(r"(?<!\S)--([a-z][-a-z0-9]*)", lambda m: m[1].replace("-", "_"), text)
         kind = self.status_text(status).decode()
         error = _ERRORS.get(status, SymlawError)(text or kind)
         error.status, error.status_text = status, kind

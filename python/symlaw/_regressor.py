@@ -2,16 +2,17 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from ._discovery import MAX_INPUTS, Discovery, discover
-from ._formula import Formula, as_columns, needs
+from ._discovery import Discovery, discover
+from ._formula import Formula, as_columns, column_names, needs
 from ._library import EventCallback
 
 needs("sklearn", "symlaw.SymbolicRegressor", "scikit-learn")
 
+from joblib import effective_n_jobs  # noqa: E402
 from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
 from sklearn.utils.validation import (_check_sample_weight, check_is_fitted,  # noqa: E402
                                       check_random_state)
@@ -21,19 +22,6 @@ if TYPE_CHECKING:
     import sympy
 
 __all__ = ["SymbolicRegressor"]
-
-
-def _strongest(columns: list[np.ndarray], y: np.ndarray, n: int) -> list[int]:
-    """Which n columns explain most of y, each by itself: the share of y's variance between the
-    means of 16 groups of its values."""
-    share = []
-    for column in columns:
-        rank = np.argsort(np.argsort(column, kind="stable"), kind="stable")
-        group = rank * min(16, len(y)) // len(y)
-        counts = np.bincount(group)
-        means = np.bincount(group, weights=y) / counts
-        share.append(float(np.sum(counts * (means - y.mean()) ** 2)) if np.ptp(column) > 0 else -1.0)
-    return sorted(sorted(range(len(columns)), key=lambda i: -share[i])[:n])
 
 
 class SymbolicRegressor(RegressorMixin, BaseEstimator):
@@ -55,7 +43,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         Seconds after which the best formula so far is taken. None: no limit.
     random_state : int, RandomState or None
         Seed of what is random: samples of the model, the rows of `holdout`.
-    ops : str, optional
+    ops : str or list, optional
         Functions and operators of formulas, as "exp,sin,sqrt". Sums, products and powers are
         always allowed. None: all.
     max_size : int
@@ -67,7 +55,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         A run's folder or a file of weights; None: the one of the package.
     sigma : float, optional
         Standard deviation of the errors of y. None: estimated.
-    units : str, optional
+    units : str or mapping, optional
         Units of columns, as "m=kg,v=m/s,E=J"; the target is called `target`.
     holdout : float
         Part of the rows that is kept aside to judge by (`candidates_.holdout_r2`).
@@ -77,7 +65,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     max_memory : float
         Largest memory of the search, in GB.
     n_jobs : int, optional
-        Threads; None: one per core. The result does not depend on it.
+        Threads; None: one per core; -1, -2, ... count back from that, as in scikit-learn. The
+        result does not depend on it.
     target : str
         Name of y in what is shown; the name of a pandas series wins.
     verbose : int
@@ -85,7 +74,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     on_event : callable, optional
         Gets every `symlaw.Event`; a true answer ends the fit with the best so far.
     options : dict, optional
-        Further options of `symlaw discover`.
+        Further options of `symlaw discover`; they go before the parameters.
 
     Attributes
     ----------
@@ -103,9 +92,10 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     the best formula so far: the estimator is fitted, and KeyboardInterrupt is raised."""
 
     def __init__(self, *, effort: str = "normal", max_time: Optional[float] = None,
-                 random_state: Any = 0, ops: Optional[str] = None, max_size: int = 0,
-                 search: str = "both", model: Any = None, sigma: Optional[float] = None,
-                 units: Optional[str] = None, holdout: float = 0.0,
+                 random_state: Any = 0, ops: Union[None, str, Sequence[str]] = None,
+                 max_size: int = 0, search: str = "both", model: Any = None,
+                 sigma: Optional[float] = None,
+                 units: Union[None, str, Mapping[str, str]] = None, holdout: float = 0.0,
                  fill: Union[None, float, str] = None, max_memory: float = 1.0,
                  n_jobs: Optional[int] = None, target: str = "y", verbose: int = 0,
                  on_event: Optional[EventCallback] = None,
@@ -142,35 +132,35 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         """Looks for a formula of the columns of X.
 
         sample_weight: 1/variance of each y up to a factor; rows of weight 0 are left out."""
-        name = getattr(y, "name", None)
         if y is None:
             raise ValueError("this estimator requires y to be passed, but the target y is None")
+        target = (column_names(y) or [self.target])[0]
+        if hasattr(X, "columns"):
+            as_columns(X)  # its errors name the column
         X, y = self._checked(X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         y = np.asarray(y, dtype=np.float64)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         names = [str(n) for n in getattr(self, "feature_names_in_", ())] or \
             [f"x{i + 1}" for i in range(X.shape[1])]
-        columns = as_columns(X)
-        chosen = list(range(len(columns)))
-        if len(columns) > MAX_INPUTS:
-            chosen = _strongest(columns, y, MAX_INPUTS)
         self.y_mean_ = float(np.average(y, weights=sample_weight))
-        further = {"ops": self.ops, "max_size": self.max_size, "units": self.units,
-                   "holdout": self.holdout, "max_memory": self.max_memory, **(self.options or {})}
+        if self.fill is not None:
+            self._fill()  # fails now rather than after the search
+        options = {"effort": self.effort, "max_time": self.max_time, "search": self.search,
+                   "model": self.model, "sigma": self.sigma, "random_state": self._seed(),
+                   "threads": 0 if self.n_jobs is None else effective_n_jobs(self.n_jobs),
+                   "ops": self.ops, "max_size": self.max_size, "units": self.units,
+                   "holdout": self.holdout, "max_memory": self.max_memory,
+                   "verbose": self.verbose, "on_event": self.on_event, **(self.options or {})}
         try:
-            found = discover(
-                X[:, chosen], y, names=[names[i] for i in chosen],
-                target=self.target if name is None else str(name), sample_weight=sample_weight,
-                sigma=self.sigma, effort=self.effort, max_time=self.max_time, search=self.search,
-                model=self.model, random_state=self._seed(), threads=max(0, self.n_jobs or 0),
-                verbose=self.verbose, on_event=self.on_event, **further)
+            found = discover(X, y, names=names, target=target, sample_weight=sample_weight,
+                             **options)
         except BaseException as error:
             partial = getattr(error, "discovery", None)
             if partial is not None and len(partial) > 0:
-                self._take(partial, chosen)
+                self._take(partial)
             raise
-        self._take(found, chosen)
+        self._take(found)
         return self
 
     def _seed(self) -> int:
@@ -178,12 +168,12 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _take(self, found: Discovery, chosen: list[int]) -> None:
+    def _take(self, found: Discovery) -> None:
         if len(found) == 0:
             raise ValueError("no formula was found that is real in every row; with search='model' "
                              "try search='both'")
         self.discovery_ = found
-        self.inputs_ = np.array(chosen)
+        self.inputs_ = np.array(found.inputs)
         self.formula_: Formula = found.formula
         self.cut_ = found.cut
         self.select(0)
@@ -201,8 +191,16 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         X = self._checked(X, dtype=np.float64, reset=False)
         y = self.formula_._eval([np.ascontiguousarray(X[:, i]) for i in self.inputs_])
         if self.fill is not None:
-            y[~np.isfinite(y)] = self.y_mean_ if self.fill == "mean" else float(self.fill)
+            y[~np.isfinite(y)] = self._fill()
         return y
+
+    def _fill(self) -> float:
+        """What `fill` says, as a number."""
+        if self.fill == "mean":
+            return self.y_mean_
+        if isinstance(self.fill, numbers.Real):
+            return float(self.fill)
+        raise ValueError(f"fill must be a number, 'mean' or None, not {self.fill!r}")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "formula_")

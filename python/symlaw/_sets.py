@@ -9,7 +9,7 @@ from typing import Any, Iterator, Optional, Sequence, Union
 
 import numpy as np
 
-from ._command import options_json
+from ._command import joined, options_json
 from ._formula import Formula
 from ._library import (EventCallback, Handle, SetOptions, encoded, lib, made, run, shower)
 
@@ -76,7 +76,7 @@ def universe(depth: int = 3, variables: int = 2, ops: Union[str, Sequence[str], 
     all of it). ops: operators, as "exp,sin,+,*" or a list. cache: folder where a large set is kept
     for the next call, or "off"."""
     settings = {"depth": depth, "variables": variables,
-                "ops": ops if ops is None or isinstance(ops, str) else ",".join(ops), "count": count,
+                "ops": joined(ops), "count": count,
                 "seed": seed, "withheld": withheld, "threads": threads, "max_memory": max_memory,
                 "cache": None if cache is None else os.fspath(cache)}
     return _universe_of(settings, shower(verbose, on_event))

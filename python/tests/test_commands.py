@@ -130,9 +130,13 @@ def test_the_model_of_the_package_is_there():
 
 def test_ctrl_c_saves_a_run_that_goes_on(tmp_path):
     code = f"""
-import os, signal, threading, time, symlaw
-threading.Thread(target=lambda: (time.sleep(1.5), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
-try: symlaw.train({str(tmp_path / "run")!r}, steps=2000000, **{TINY!r})
+import os, signal, threading, symlaw
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+begun = threading.Event()
+threading.Thread(target=lambda: (begun.wait(), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
+def see(event):
+    if event.done > 10: begun.set()
+try: symlaw.train({str(tmp_path / "run")!r}, steps=2000000, on_event=see, **{TINY!r})
 except KeyboardInterrupt: print("interrupted")
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)

@@ -85,12 +85,68 @@ def test_wrong_arguments_are_named():
         symlaw.discover(x, [1, np.nan, 3, 4])
     with pytest.raises(ValueError, match="1 names for 2 columns"):
         symlaw.discover(x, [1, 2, 3, 4], names=["a"])
-    with pytest.raises(ValueError, match="17 inputs"):
-        symlaw.discover(np.ones((4, 17)), [1, 2, 3, 4])
-    with pytest.raises(ValueError, match="effort"):
-        symlaw.discover(x, [1, 2, 3, 4], effort="huge")
-    with pytest.raises(ValueError, match="unknown option --colour"):
-        symlaw.discover(x, [1, 2, 3, 4], colour="red")
+    with pytest.raises(ValueError, match="X has no columns"):
+        symlaw.discover(np.ones((4, 0)), [1, 2, 3, 4])
+    with pytest.raises(ValueError, match=r"y has the shape \(4, 2\)"):
+        symlaw.discover(x, np.ones((4, 2)))
+    with pytest.raises(ValueError, match=r"input 1 \(mass\) has no finite number in row 3"):
+        symlaw.discover([1, 2, np.inf], [1, 2, 3], names=["mass"])
+    with pytest.raises(ValueError, match="complex128"):
+        symlaw.discover(x + 1j, [1, 2, 3, 4])
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match="X is sparse"):
+        symlaw.discover(sparse.csr_matrix(x), [1, 2, 3, 4])
+
+
+def test_options_in_errors_are_those_of_python():
+    x = np.ones((4, 2))
+    for options, text in (({"effort": "huge"}, "effort must be"), ({"max_time": -1}, "max_time must be"),
+                          ({"random_state": -3}, "random_state must be"), ({"max_size": "a"}, "max_size must be"),
+                          ({"colour": "red"}, "unknown option colour"), ({"ops": ["exp", "foo"]}, "foo"),
+                          ({"units": {"q": "kg"}}, 'no column is called "q"')):
+        with pytest.raises(symlaw.ArgumentError, match="^[^-]*" + text):
+            symlaw.discover(x, [1, 2, 3, 4], **options)
+    with pytest.raises(symlaw.FileError) as info:
+        symlaw.discover(x, [1, 2, 3, 4], model="/no/such/model")
+    again = pickle.loads(pickle.dumps(info.value))
+    assert isinstance(again, OSError) and again.status == info.value.status and str(again) == str(info.value)
+
+
+def test_columns_of_a_frame_are_named_in_errors():
+    pd = pytest.importorskip("pandas")
+    for column in (["a", "b", "c"], pd.date_range("2020", periods=3)):
+        with pytest.raises(ValueError, match="column 'when'"):
+            symlaw.discover(pd.DataFrame({"v": [1.0, 2, 3], "when": column}), [1, 2, 3])
+
+
+def test_names_of_series_and_of_equal_columns():
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("sympy")
+    x = np.random.default_rng(1).uniform(1, 3, (40, 2))
+    found = symlaw.discover(pd.Series(x[:, 0], name="mass"), pd.DataFrame({"F": 3 * x[:, 0] ** 2}), effort="low")
+    assert str(found).startswith("F = 3*mass^2 ")
+    for names, text in ((["a", "a"], "a*x2^2/2"), (["", "x1"], "_x1*x1^2/2")):
+        frame = pd.DataFrame(x, columns=names)
+        f = symlaw.discover(frame, x[:, 0] * x[:, 1] ** 2 / 2, effort="low").formula
+        assert str(f) == text and str(f.sympy()) in (text.replace("^", "**"), "_x1*x1**2/2")
+        assert np.allclose(f(frame), x[:, 0] * x[:, 1] ** 2 / 2)
+
+
+def test_of_many_columns_those_are_used_that_the_program_uses(tmp_path):
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1, 1, (200, 40))  # neither factor alone says anything of the product
+    y = X[:, 21] * X[:, 4]
+    found = symlaw.discover(X, y, effort="low", search="exhaustive")
+    assert len(found.inputs) == 16 and found.names == tuple(f"x{i + 1}" for i in found.inputs)
+    assert str(found.formula) == "x5*x22"
+    assert np.allclose(found.formula(X[:, found.inputs]), y)
+    with pytest.raises(ValueError, match="X has 40 columns; the formula is of 16"):
+        found.formula(X)
+    table = tmp_path / "table.csv"
+    np.savetxt(table, np.c_[X, y], "%.17g", ",", header=",".join([f"x{i + 1}" for i in range(40)] + ["y"]),
+               comments="")
+    told = symlaw.command("discover", file=table, target="y", effort="low", search="exhaustive", seed=0)
+    assert told["data"]["inputs"] == list(found.names)
 
 
 def test_time_is_a_cap():
@@ -198,6 +254,7 @@ def test_python_runs_while_c_works():
 
 SCRIPT = """
 import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 import numpy as np, symlaw
 sys.path.insert(0, {here!r})
 from test_discover import hard

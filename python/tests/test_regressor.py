@@ -118,6 +118,23 @@ def test_rows_without_a_value_are_filled():
     assert reg.set_params(fill=7).predict([[-1.0]])[0] == 7
 
 
+def test_wrong_parameters_are_named_before_the_search():
+    X, y = frame()
+    with pytest.raises(ValueError, match="fill must be a number, 'mean' or None, not 'median'"):
+        SymbolicRegressor(fill="median").fit(X, y)
+    with pytest.raises(ValueError, match="column 'day' has values of type datetime64"):
+        SymbolicRegressor().fit(X.assign(day=pd.date_range("2020", periods=len(X))), y)
+    with pytest.raises(ValueError, match="n_jobs"):
+        SymbolicRegressor(n_jobs=0).fit(X, y)
+
+
+def test_options_lists_and_mappings():
+    X, y = frame()
+    reg = SymbolicRegressor(effort="high", n_jobs=-2, ops=["exp", "sin"], options={"effort": "low"},
+                            units={"Länge [m]": "m", "class": "s", "F": "m^2/s"}).fit(X, y)
+    assert reg.formula_.same("5*`Länge [m]`^2/(2*class)") is True
+
+
 def test_of_many_columns_the_strongest_are_used():
     rng = np.random.default_rng(5)
     X = rng.uniform(1, 2, (120, 30))
