@@ -1,17 +1,19 @@
 """symlaw doctor: where all parts work, and where parts are missing or broken."""
 import os
+from pathlib import Path
 
 import pytest
 
 from test_loaded import ALONE, library
 from tool import run
 
+HERE = Path(__file__).parent  # without runs/best.safetensors, which a study leaves where it was started
 PARTS = ["version", "CPU", "memory", "products", "MPI", "model", "cache"]
 
 
 def doctor(**environment):
     """(exit code, state and text of each part)."""
-    done = run("doctor", "--json", env={**ALONE, **environment})
+    done = run("doctor", "--json", env={**ALONE, **environment}, cwd=HERE)
     parts = done.json["parts"]
     assert [p["part"] for p in parts] == PARTS and done.code == done.json["exit"]
     for p in parts:
@@ -26,7 +28,7 @@ def test_every_part_works_here():
     assert "oneDNN" in parts["products"]["text"] or "OpenBLAS" in parts["products"]["text"]
     assert "small.safetensors" in parts["model"]["text"]
     assert parts["version"]["text"] in run("--version").out.replace(" (", ", ")
-    done = run("doctor", env=ALONE)
+    done = run("doctor", env=ALONE, cwd=HERE)
     assert done.code == 0 and done.lines[0].endswith("every part works") and len(done.lines) == 2 + len(PARTS)
 
 
