@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "commands/commands_impl.h"
+#include "commands/study_impl.h"
 
 typedef struct options {
     sl_commands_common common;
@@ -21,7 +21,8 @@ typedef struct options {
 
 static const sl_option own_rows[] = {
     ROW(file, "file", .path = SL_PATH_FILE_INPUT, .shown = "FILE",
-        .help = "table of runs: CSV with a header, or a JSON object a line; - is standard input"),
+        .help = "table of runs: CSV with a header, or a JSON object a line, or - for standard "
+                "input; or the folder of a study: its finished runs"),
     ROW(columns, "columns", .shown = "LIST",
         .help = "names of columns, as in params=N_nonemb,loss=final_loss; others are found by "
                 "their usual names"),
@@ -73,6 +74,7 @@ static const char help[] =
     "  symlaw laws runs.csv --compare baseline.csv          compute at equal loss\n"
     "  symlaw laws runs.csv --json | jq .solved.exponent\n"
     "  symlaw laws runs.csv --report laws.html              a page with its figures\n"
+    "  symlaw laws runs/micro                               a study, even unfinished\n"
     "  symlaw laws --simulate --law noise=0.02,seeds=3 > simulated.csv";
 
 /* ---------------------------------------------------------------- simulation ---------------- */
@@ -122,12 +124,26 @@ static sl_laws_options laws_options(const options *from) {
     return o;
 }
 
+/* The runs of a study that have finished so far, as its runs.csv would have them. */
+static sl_status read_study(sl_laws_table *out, sl_arena *a, const char *dir, const char *columns) {
+    sl_study_plan *plan;
+    sl_study study;
+    if (columns)
+        return sl_fail(SL_EINVAL,
+                       "--columns names columns of a file; %.300s is the folder of a study", dir);
+    SL_TRY(sl_commands__study_plan(&plan, a, dir));
+    SL_TRY(sl_study_look(&study, a, plan, dir));
+    SL_TRY(sl_study_table(out, a, &study));
+    return out->n > 0 ? SL_OK : sl_fail(SL_EFORMAT, "%.300s has no finished run yet", dir);
+}
+
 static sl_status fit_file(sl_laws *out, sl_commands_run *run, const char *path,
                           const char *columns) {
     sl_laws_table *t = sl_arena_alloc(&run->arena, sizeof *t);
     if (!t) return sl_fail_memory(1, sizeof *t, "a table");
     const sl_laws_options o = laws_options(run->options);
-    SL_TRY(sl_laws_table_read(t, &run->arena, path, columns));
+    SL_TRY(sl_commands__is_folder(path) ? read_study(t, &run->arena, path, columns)
+                                        : sl_laws_table_read(t, &run->arena, path, columns));
     return sl_laws_fit(out, &run->arena, t, &o);
 }
 

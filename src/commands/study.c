@@ -93,15 +93,27 @@ static sl_status find_folder(sl_commands__study_context *s, sl_commands_run *run
     return s->dir ? SL_OK : join(&s->dir, &run->arena, "runs/", s->plan->name);
 }
 
-static bool is_folder(const char *path) {
+bool sl_commands__is_folder(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+sl_status sl_commands__study_plan(sl_study_plan **out, sl_arena *a, const char *dir) {
+    const char *plan;
+    struct stat there;
+    SL_TRY(join(&plan, a, dir, "/plan.json"));
+    if (stat(plan, &there) != 0)
+        return sl_fail(SL_EINVAL,
+                       "%.300s holds no study: it has no plan.json; \"symlaw study init PLAN --out "
+                       "%.300s\" begins one",
+                       dir, dir);
+    return sl_study_plan_read(out, a, plan, sl_commands__study_check, NULL);
 }
 
 /* A plan, or the folder of a study with its plan. */
 static sl_status find_study(sl_commands__study_context *s, sl_commands_run *run) {
     const options *o = run->options;
-    const char *plan, *path = o->path;
+    const char *path = o->path;
     *s = (sl_commands__study_context){ .run = run,
                                        .options = o,
                                        .named = path,
@@ -111,21 +123,14 @@ static sl_status find_study(sl_commands__study_context *s, sl_commands_run *run)
                                        .expiry = o->expiry,
                                        .seconds = o->time_limit };
     if (!path) return sl_fail(SL_EINVAL, "missing plan: give a plan or the folder of a study");
-    if (!is_folder(path)) {
+    if (!sl_commands__is_folder(path)) {
         SL_TRY(sl_study_plan_read(&s->plan, &run->arena, path, sl_commands__study_check, NULL));
         return find_folder(s, run);
     }
     if (o->out)
         return sl_fail(SL_EINVAL, "%.300s is the folder of a study: --out is for plans", path);
-    SL_TRY(join(&plan, &run->arena, path, "/plan.json"));
-    struct stat there;
-    if (stat(plan, &there) != 0)
-        return sl_fail(SL_EINVAL,
-                       "%.300s holds no study: it has no plan.json; \"symlaw study init PLAN --out "
-                       "%.300s\" begins one",
-                       path, path);
     s->dir = path;
-    return sl_study_plan_read(&s->plan, &run->arena, plan, sl_commands__study_check, NULL);
+    return sl_commands__study_plan(&s->plan, &run->arena, path);
 }
 
 /* ---------------------------------------------------------------- actions ------------------- */

@@ -39,6 +39,10 @@ typedef struct sl_commands__study_context {
 sl_status sl_commands__study_check(const char *command, const char *options_json, bool whole,
                               void *payload);
 
+bool sl_commands__is_folder(const char *path);
+/* *out := the plan in the folder of a study. SL_EINVAL: it holds none. */
+SL_NODISCARD sl_status sl_commands__study_plan(sl_study_plan **out, sl_arena *a, const char *dir);
+
 /* *out := the options of a run as train reads them, with this many threads; 0: one per core. Clear
  * it whatever is returned. */
 SL_NODISCARD sl_status sl_commands__study_setup(sl_commands__setup *out, const sl_study_plan *plan,

@@ -1,5 +1,6 @@
 /* study_status - the state of each run of a study, and the progress of all. */
 #include <math.h>
+#include <string.h>
 
 #include "report/report_impl.h"
 
@@ -19,13 +20,27 @@ static const char *phase_text(const sl_study_run *run) {
     return run->sweep && run->scale ? "sweep and scale" : run->scale ? "scale" : "sweep";
 }
 
+/* Steps of training that are done, and all of them; NaN: not known. */
+static void steps_of(double *done, double *all, const sl_report_run *r) {
+    const sl_study_holder *h = &r->holder;
+    const bool trained = r->run->trained;
+    const bool training = is_held(r) && h->total > 0 && strncmp(h->text, "training", 8) == 0;
+    *all = trained ? r->run->result.steps : training ? h->total : NAN;
+    *done = trained ? *all : training ? h->done : NAN;
+}
+
 static void add_run_json(sl_str *s, const sl_study *study, const sl_report_run *r) {
     const sl_study_run *run = r->run;
+    double step, steps;
+    steps_of(&step, &steps, r);
     sl_io_json_open(s, NULL, '{');
     sl_io_json_add_text(s, "id", run->id);
     sl_io_json_add_text(s, "size", study->plan->size[run->size].name);
     sl_io_json_add_text(s, "phase", phase_text(run));
     sl_io_json_add_text(s, "state", state_text(r));
+    SL_JSON_FIELDS(s, run, batch, lr, ratio, seed);
+    sl_io_json_add_real(s, "step", step);
+    sl_io_json_add_real(s, "steps", steps);
     sl_io_json_add_real(s, "flops", r->flops);
     sl_io_json_add_real(s, "flops_done", r->flops * r->part);
     sl_io_json_add_real(s, "loss_valid", run->trained ? run->result.loss_valid : NAN);
@@ -45,6 +60,7 @@ void sl_report_status_json(sl_str *s, const sl_study *study, const sl_report_run
     sl_io_json_open(s, "runs", '[');
     for (int i = 0; i < n; i++) add_run_json(s, study, &runs[i]);
     sl_io_json_close(s, ']');
+    sl_io_json_add_int(s, "planned", t->runs);
     SL_JSON_FIELDS(s, t, finished, failed, active, flops, flops_done, evaluations, evaluated);
     sl_io_json_add_real(s, "seconds_left", study->complete ? 0 : t->seconds_left);
     SL_JSON_FIELDS(s, study, complete, notes);

@@ -422,6 +422,37 @@ def test_a_report_of_a_part_is_marked(undisturbed, tmp_path):
     assert "This study is not complete:" not in (undisturbed / "report.html").read_text()
 
 
+def test_laws_of_a_folder_are_those_of_its_finished_runs(undisturbed, tmp_path):
+    """The whole folder has the laws of its table; a part of it has those of the runs that are there."""
+    def figures(path, *args):
+        r = run("laws", str(path), "--draws", "20", "--json", *args)
+        return {k: v for k, v in r.json.items() if k not in ("config", "seconds", "source")} if r.code == 0 else r.err
+    whole = figures(undisturbed)
+    assert whole["loss"]["known"] and whole["runs"] == len(results(undisturbed))
+    assert whole["loss"] == figures(undisturbed / "runs.csv")["loss"]
+    folder = shutil.copytree(undisturbed, tmp_path / "part")
+    scale = sorted(folder.glob("runs/*-r3-s1"))
+    shutil.rmtree(scale[0])
+    part = figures(folder)
+    assert part["runs"] == whole["runs"] - 1 and part["loss"] != whole["loss"]
+    assert "names columns of a file" in figures(folder, "--columns", "loss=x")
+    shutil.rmtree(folder / "runs")
+    assert "no finished run yet" in figures(folder) and "no plan.json" in figures(tmp_path)
+
+
+def test_the_status_has_the_settings_and_the_steps_of_each_run(undisturbed, tmp_path):
+    now = study("status", undisturbed, "--json").json
+    assert now["planned"] == now["finished"] == len(now["runs"])
+    for r in now["runs"]:
+        config = json.loads((undisturbed / "runs" / r["id"] / "run.json").read_text())
+        assert (r["batch"], r["lr"]) == (config["batch"], config["lr"]) and r["id"].endswith(f"-s{r['seed']}")
+        assert r["step"] == r["steps"] > 0
+    done = study("init", plan_file(tmp_path), "--out", tmp_path / "new")
+    waits = study("status", tmp_path / "new", "--json").json
+    assert done.code == 0 and waits["planned"] > len(waits["runs"]) > 0 == waits["finished"]
+    assert all(r["batch"] > 0 and r["steps"] is None for r in waits["runs"])
+
+
 def test_a_corrupt_run_does_not_stop_the_others(undisturbed, tmp_path):
     folder = tmp_path / "s"
     shutil.copytree(undisturbed, folder)

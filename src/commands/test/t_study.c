@@ -182,12 +182,23 @@ static void a_report_without_memory_fails_and_is_made_again(void **state) {
     sl_str_clear(&want);
 }
 
+static void laws_of_a_folder_without_memory_fail(void **state) {
+    sl_fixture *t = *state;
+    char options[700];
+    sl_str want = undisturbed(t);
+    snprintf(options, sizeof options, "{\"file\":\"%s\",\"draws\":1}",
+             sl_test_path("undisturbed"));
+    SL_EACH_ALLOCATION(t, quiet_status("laws", options));
+    sl_str_clear(&want);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(stopped_at_any_event_it_goes_on),
         SL_TEST(without_memory_it_fails_and_goes_on),
         SL_TEST(when_any_write_fails_it_goes_on),
         SL_TEST(a_report_without_memory_fails_and_is_made_again),
+        SL_TEST(laws_of_a_folder_without_memory_fail),
     };
     setenv("SYMLAW_CACHE", "off", 1);
     return sl_test_main("api.study", tests, SL_LEN(tests));
