@@ -8,6 +8,7 @@ import { plot } from "./plot.js";
 const CURVES = 120; // runs whose curves are fetched
 const BINS = 60; // points of a curve, evenly spaced in the logarithm of compute
 const FETCH_MS = 3000; // a running curve is fetched again after this
+const DRAW_MS = 500; // between drawings while curves are fetched
 
 export function start(info) {
     const body = byId("study-body");
@@ -62,12 +63,12 @@ function viewOf() {
         update(study) {
             const done = study.finished;
             state.replaceChildren(...stateOf(study, done));
-            showLaws(laws, study.laws);
+            showLaws(laws, study);
             curves.update(study.runs);
             showRuns(runs, study.runs);
             report.update(study);
             if (done !== said && said >= 0) {
-                announce(`${plural(done, "run")} of ${study.runs.length} finished`);
+                announce(`${plural(done, "run")} of ${study.planned} finished`);
             }
             said = done;
         },
@@ -80,8 +81,8 @@ function stateOf(study, done) {
     const doing = study.complete
         ? "complete"
         : study.active
-        ? `${whole(study.active)} under way`
-        : "no worker is at it";
+        ? `${whole(study.active)} running`
+        : "no worker is running";
     const left = study.complete || !(study.seconds_left > 0)
         ? ""
         : ` · about ${seconds(study.seconds_left)} left`;
@@ -90,7 +91,7 @@ function stateOf(study, done) {
         h(
             "p",
             { class: "outcome" },
-            h("strong", {}, `${whole(done)} of ${plural(study.runs.length, "run")} finished`),
+            h("strong", {}, `${whole(done)} of ${plural(study.planned, "run")} finished`),
             ` · ${doing}${left}${failed}`,
         ),
         bar,
@@ -110,18 +111,27 @@ function showRuns(holder, runs) {
             h("td", {}, r.size),
             h("td", {}, r.phase),
             h("td", { title: r.error }, r.state, under(r) && meter(r.flops_done / r.flops)),
+            n(r.batch, 6),
+            n(r.lr, 4),
+            h("td", { class: "n" }, steps(r)),
             n(r.flops, 3),
             n(r.loss_valid, 4),
             h("td", { class: "n" }, r.seconds > 0 ? seconds(r.seconds) : "–"),
         );
     const heads = ["run", "size", "phase", "state"];
-    const numbers = ["FLOPs", "validation loss", "time"].map((t) => [t, "n"]);
+    const numbers = ["batch size", "learning rate", "step", "FLOPs", "validation loss", "time"]
+        .map((t) => [t, "n"]);
     const scroll = holder.querySelector(".scroll")?.scrollTop ?? 0;
     holder.replaceChildren(
         h("h2", { id: "runs-title" }, "Runs"),
         scroller("Runs of the study", table([...heads, ...numbers], runs.map(row))),
     );
     holder.querySelector(".scroll").scrollTop = scroll;
+}
+
+function steps(run) {
+    if (run.steps === null) return "–";
+    return run.step < run.steps ? `${whole(run.step)} of ${whole(run.steps)}` : whole(run.steps);
 }
 
 function meter(part) {
@@ -146,9 +156,12 @@ function curvesOf() {
     const known = new Map(); // by run: { done, at, curve }
     let busy = false;
 
+    const draw = () => figure.update(spec(Array.from(known, ([name, k]) => ({ name, ...k }))));
+
     async function fetchAll(runs) {
         if (busy) return;
         busy = true;
+        let drawn = 0;
         for (const run of runs.slice(0, CURVES)) {
             const name = run.id, old = known.get(name), now = performance.now();
             if (!(run.flops_done > 0)) continue;
@@ -173,9 +186,13 @@ function curvesOf() {
                     curve: { x: [], y: [] },
                 }); // has no log yet
             }
+            if (performance.now() - drawn > DRAW_MS) {
+                drawn = performance.now();
+                draw();
+            }
         }
         busy = false;
-        figure.update(spec(Array.from(known, ([name, k]) => ({ name, ...k }))));
+        draw();
     }
     return { element, update: fetchAll };
 }
@@ -233,10 +250,19 @@ const METRICS = [["loss", "exponent of the loss", "loss"], [
     "1 − solved",
 ], ["r2", "exponent of 1 − R² rate", "1 − R² rate"]];
 
-function showLaws(holder, laws) {
+function showLaws(holder, { laws, preliminary }) {
     const known = METRICS.filter(([key]) => laws?.[key]?.known);
-    holder.hidden = known.length === 0;
-    if (!known.length) return;
+    const of = preliminary && `preliminary, ${preliminary.runs} of ${preliminary.of} runs`;
+    holder.hidden = known.length === 0 && !preliminary;
+    if (holder.hidden) return;
+    const title = h("h2", { id: "laws-title" }, preliminary ? `Laws: ${of}` : "Laws");
+    if (!known.length) {
+        holder.replaceChildren(
+            title,
+            h("p", {}, "None yet: laws need finished runs of several sizes and lengths."),
+        );
+        return;
+    }
     const facts = known.map(([key, name]) => fact(name, estimate(laws[key].exponent, -1)));
     const target = laws.solved?.compute_for_target;
     if (target?.value) {
@@ -263,9 +289,14 @@ function showLaws(holder, laws) {
         facts.push(fact("best D grows as C to the", estimate(laws.optimal.tokens.exponent, 1)));
     }
     holder.replaceChildren(
-        h("h2", { id: "laws-title" }, "Laws so far"),
+        title,
+        h(
+            "p",
+            { class: "dim", hidden: !preliminary },
+            "Fitted to the runs that have finished; further runs will change them.",
+        ),
         h("dl", { class: "facts" }, facts),
-        h("div", { class: "laws-figure" }, lawFigure(laws)),
+        h("div", { class: "laws-figure" }, lawFigure(laws, of)),
     );
 }
 
@@ -287,7 +318,7 @@ function estimate(e, sign) {
     ];
 }
 
-function lawFigure(laws) {
+function lawFigure(laws, of) {
     const points = laws.frontier ?? [],
         x = points.map((p) => p.flops),
         { coefficient, exponent } = laws.loss;
@@ -298,7 +329,7 @@ function lawFigure(laws) {
         )
         : [];
     return plot({
-        title: "Validation loss of the frontier",
+        title: "Validation loss of the frontier" + (of ? ` (${of})` : ""),
         height: 280,
         x: { label: "training compute (FLOPs)", log: true },
         y: { label: "validation loss", log: true },
@@ -335,8 +366,7 @@ function reportOf() {
     return {
         element,
         update(study) {
-            // the page in the frame is read by somebody: it is loaded when there is one, and once
-            // more at the end
+            // loaded when there is one, and once more at the end: a reload would scroll it to its top
             const key = study.report ? String(study.complete) : null;
             if (key === shown) return;
             shown = key;

@@ -1,8 +1,10 @@
 /* api_study - a study's folder, as it grows: its runs, their curves, its laws and its report.
  *
- * The state is what "symlaw study status" says. A thread looks at it once a second while someone
- * follows the events. Files of the folder are read as they are (docs/formats.md); names of runs in
- * requests are those that the status lists, and nothing else is opened. */
+ * The state is the result of "symlaw study status". A thread reads it once a second while a
+ * connection follows the events, or has asked for the state lately. It also fits the laws of the
+ * finished runs, when there are more of them, by "symlaw laws"; requests get what it has. Files of
+ * the folder are read as they are (docs/formats.md); names of runs in requests are those that the
+ * status lists, and nothing else is opened. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -12,12 +14,16 @@
 
 #include "serve/serve_impl.h"
 
-enum { CURVE = 500, FILE_MAX = 64 << 20 };
+enum { CURVE = 500, FILE_MAX = 64 << 20, DRAWS = 200 };
+static const double ASKED_SECONDS = 5; // after a request for the state
 
 struct sl_serve__study {
     sl_serve *s;
     sl_serve__channel channel; // in the lock of channels
     char *last;                // event that was published last
+    char *laws;      // of the finished runs, as in laws.json; NULL: none. In the same lock
+    double asked;    // when the state was last asked for. In the same lock
+    int64_t counted; // runs and evaluations that `laws` was made of; the thread's own
     pthread_t thread;
     bool running, stop;
     double next_wake;
@@ -58,17 +64,23 @@ static bool has_file(const sl_serve__study *study, const char *name) {
 
 /* ---------------------------------------------------------------- the state ----------------- */
 
-/* *out := the result of "symlaw study status". */
-static symlaw_status status(char **out, const sl_serve__study *study) {
+/* *out := the result of a command on the folder, which is option `path` of it. */
+static symlaw_status command(char **out, const sl_serve__study *study, const char *name,
+                             const char *path, const char *option, const char *value,
+                             symlaw_event_fn on_event, void *payload) {
     sl_serve__text options = { 0 };
     sl_serve__json_open(&options, NULL, '{');
-    sl_serve__json_text(&options, "action", "status");
-    sl_serve__json_text(&options, "path", study->s->config.study);
+    sl_serve__json_text(&options, path, study->s->config.study);
+    sl_serve__json_raw(&options, option, value);
     sl_serve__json_close(&options, '}');
     const symlaw_status st =
-        options.failed ? SYMLAW_ENOMEM : symlaw_command("study", options.text, NULL, NULL, out);
+        options.failed ? SYMLAW_ENOMEM : symlaw_command(name, options.text, on_event, payload, out);
     sl_serve__clear(&options);
     return st;
+}
+
+static symlaw_status status(char **out, const sl_serve__study *study) {
+    return command(out, study, "study", "path", "action", "\"status\"", NULL, NULL);
 }
 
 static const char *base_name(const char *path) {
@@ -78,9 +90,10 @@ static const char *base_name(const char *path) {
 
 /* Members of the status that are shown, as the library wrote them. */
 static void add_members(sl_serve__text *t, const char *result) {
-    static const char *const names[] = { "folder",    "runs",         "finished",   "failed",
-                                         "active",    "flops",        "flops_done", "evaluations",
-                                         "evaluated", "seconds_left", "complete",   "notes" };
+    static const char *const names[] = { "folder",      "runs",      "planned",      "finished",
+                                         "failed",      "active",    "flops",        "flops_done",
+                                         "evaluations", "evaluated", "seconds_left", "complete",
+                                         "notes" };
     for (int i = 0; i < SL_SERVE__LEN(names); i++) {
         size_t n;
         const char *value = sl_serve__json_member(result, names[i], &n);
@@ -90,44 +103,129 @@ static void add_members(sl_serve__text *t, const char *result) {
     }
 }
 
-/* The members of the status, and what else the page shows. */
-static symlaw_status add_state(sl_serve__text *t, const sl_serve__study *study) {
-    char *result = NULL;
+/* A whole number of a result; 0: there is none. */
+static int64_t count_of(const char *result, const char *name) {
+    char digits[20];
+    int64_t value = 0;
+    size_t n;
+    const char *at = sl_serve__json_member(result, name, &n);
+    if (!at || n >= sizeof digits) return 0;
+    memcpy(digits, at, n);
+    digits[n] = '\0';
+    return sl_serve__whole(&value, digits) ? value : 0;
+}
+
+static bool is_complete(const char *result) {
+    size_t n;
+    const char *complete = sl_serve__json_member(result, "complete", &n);
+    return complete && strncmp(complete, "true", 4) == 0;
+}
+
+/* The laws that the study has written at its end; NULL: it has not. */
+static char *final_laws(const sl_serve__study *study, const char *result) {
     size_t size;
-    const symlaw_status st = status(&result, study);
-    if (st != SYMLAW_OK) return st;
+    if (!is_complete(result)) return NULL;
     char *laws = read_file(&size, study, "laws.json");
     while (laws && size > 0 && (laws[size - 1] == '\n' || laws[size - 1] == ' '))
         laws[--size] = '\0';
+    if (laws && laws[0] == '{' && !strchr(laws, '\n')) return laws;
+    free(laws);
+    return NULL;
+}
+
+/* The laws, and if they are not the final ones how many runs they are of. */
+static void add_laws(sl_serve__text *t, sl_serve__study *study, const char *result) {
+    char *laws = final_laws(study, result);
+    if (laws) {
+        sl_serve__json_raw(t, "laws", laws);
+        sl_serve__json_raw(t, "preliminary", NULL);
+        free(laws);
+        return;
+    }
+    sl_serve__lock();
+    sl_serve__json_raw(t, "laws", study->laws);
+    if (study->laws) {
+        sl_serve__json_open(t, "preliminary", '{');
+        sl_serve__json_int(t, "runs", count_of(study->laws, "runs"));
+        sl_serve__json_int(t, "of", count_of(result, "planned"));
+        sl_serve__json_close(t, '}');
+    } else {
+        sl_serve__json_raw(t, "preliminary", NULL);
+    }
+    sl_serve__unlock();
+}
+
+/* The members of the status, and what else the page shows. */
+static void add_state(sl_serve__text *t, sl_serve__study *study, const char *result) {
     sl_serve__json_open(t, NULL, '{');
     sl_serve__json_text(t, "name", base_name(study->s->config.study));
     add_members(t, result);
-    sl_serve__json_raw(t, "laws", laws && laws[0] == '{' && !strchr(laws, '\n') ? laws : NULL);
+    add_laws(t, study, result);
     sl_serve__json_bool(t, "report", has_file(study, "report.html"));
     sl_serve__json_close(t, '}');
-    free(laws);
+}
+
+/* ---------------------------------------------------------------- laws as they form --------- */
+
+static int is_stopped(const symlaw_event *e, void *payload) {
+    (void)e;
+    const sl_serve__study *study = payload;
+    sl_serve__lock();
+    const bool stop = study->stop;
+    sl_serve__unlock();
+    return stop;
+}
+
+/* The result without the members of every command: as in laws.json. NULL: no memory. */
+static char *members_of_laws(const char *result) {
+    size_t n;
+    sl_serve__text t = { 0 };
+    const char *source = sl_serve__json_member(result, "source", &n);
+    if (!source) return NULL;
+    sl_serve__puts(&t, "{\"source\":");
+    sl_serve__puts(&t, source);
+    if (t.failed) sl_serve__clear(&t);
+    return t.text;
+}
+
+/* Fits the laws of the finished runs if their number, or that of evaluations, has changed. By the
+ * thread alone. Without laws that can be fitted there are none. */
+static void fit_laws(sl_serve__study *study, const char *status_result) {
+    char draws[8], *result = NULL;
+    const int64_t evaluated = count_of(status_result, "evaluated");
+    const int64_t counted = count_of(status_result, "finished") + evaluated;
+    if (counted == study->counted) return;
+    if (is_complete(status_result) && has_file(study, "laws.json")) return;
+    sl_serve__format(draws, sizeof draws, "%d", DRAWS);
+    const symlaw_status st =
+        command(&result, study, "laws", "file", "draws", draws, is_stopped, study);
+    char *laws = st == SYMLAW_OK ? members_of_laws(result) : NULL;
     symlaw_string_free(result);
-    return SYMLAW_OK;
+    if (st == SYMLAW_ENOMEM || st == SYMLAW_ECANCEL || (st == SYMLAW_OK && !laws)) return;
+    study->counted = counted;
+    sl_serve__lock();
+    char *old = study->laws;
+    study->laws = laws;
+    sl_serve__unlock();
+    free(old);
 }
 
 /* ---------------------------------------------------------------- events -------------------- */
 
 static bool is_followed(sl_serve__study *study, bool *stop) {
     sl_serve__lock();
-    const bool followed = study->channel.readers != NULL;
+    const bool followed = study->channel.readers || sl_serve__now() - study->asked < ASKED_SECONDS;
     *stop = study->stop;
     sl_serve__unlock();
     return followed;
 }
 
-static void look(sl_serve__study *study) {
+/* Publishes the state if it has changed. */
+static void publish(sl_serve__study *study, const char *result) {
     sl_serve__text t = { 0 };
-    if (add_state(&t, study) != SYMLAW_OK || t.failed) {
-        sl_serve__clear(&t);
-        return;
-    }
+    add_state(&t, study, result);
     sl_serve__lock();
-    if (!study->last || strcmp(study->last, t.text) != 0) {
+    if (!t.failed && (!study->last || strcmp(study->last, t.text) != 0)) {
         sl_serve__channel_publish(&study->channel, "study", t.text, true);
         free(study->last);
         study->last = t.text;
@@ -135,6 +233,16 @@ static void look(sl_serve__study *study) {
     }
     sl_serve__unlock();
     free(t.text);
+}
+
+/* Twice, so that the runs are not shown later for the time that the fit takes. */
+static void look(sl_serve__study *study) {
+    char *result = NULL;
+    if (status(&result, study) != SYMLAW_OK) return;
+    publish(study, result);
+    fit_laws(study, result);
+    publish(study, result);
+    symlaw_string_free(result);
 }
 
 static void *watch(void *payload) {
@@ -155,6 +263,7 @@ bool sl_serve__study_begin(sl_serve__study **out, sl_serve *s) {
     *out = calloc(1, sizeof **out);
     if (!*out) return false;
     (*out)->s = s;
+    (*out)->asked = -ASKED_SECONDS;
     (*out)->running = pthread_create(&(*out)->thread, NULL, watch, *out) == 0;
     return (*out)->running;
 }
@@ -172,6 +281,7 @@ void sl_serve__study_free(sl_serve__study *study) {
     if (!study) return;
     sl_serve__channel_clear(&study->channel);
     free(study->last);
+    free(study->laws);
     free(study);
 }
 
@@ -284,6 +394,19 @@ static void answer_run(const sl_serve__study *study, const sl_serve__call *c, sl
 
 /* ---------------------------------------------------------------- answers ------------------- */
 
+static void answer_state(sl_serve__study *study, sl_serve__reply *r) {
+    char *result = NULL;
+    sl_serve__lock();
+    study->asked = sl_serve__now();
+    sl_serve__unlock();
+    const symlaw_status st = status(&result, study);
+    if (st == SYMLAW_OK)
+        add_state(&r->body, study, result);
+    else
+        sl_serve__fail_call(r, st);
+    symlaw_string_free(result);
+}
+
 static void answer_report(const sl_serve__study *study, sl_serve__reply *r) {
     size_t size = 0;
     char *page = read_file(&size, study, "report.html");
@@ -315,7 +438,6 @@ void sl_serve__answer_study(sl_serve *s, const sl_serve__call *c, sl_serve__repl
         study->channel.references++;
         sl_serve__unlock();
     } else {
-        const symlaw_status st = add_state(&r->body, study);
-        if (st != SYMLAW_OK) sl_serve__fail_call(r, st);
+        answer_state(study, r);
     }
 }

@@ -560,12 +560,17 @@ def test_a_running_study_is_watched(browser, tmp_path):
         # without a reload: runs begin and end, curves grow, laws and report come
         wait(browser, "return /^[1-9]/.test(document.querySelector('#study-state').textContent)", seconds=120)
         wait(browser, "return document.querySelectorAll('#curves path.curve').length > 0", seconds=60)
+        # laws are drawn before the study is complete, and marked
+        wait(browser, """const t = document.querySelector('#laws-title')?.textContent;
+            return t?.startsWith('Laws: preliminary, ') && document.querySelectorAll('#laws circle.dot').length > 1 && t""",
+             seconds=120)
         assert worker.wait(300) == 0
         wait(browser, """const m = /^(\\d+) of (\\d+) /.exec(document.querySelector('#study-state').textContent);
             return m && m[1] === m[2]""", seconds=30)
         wait(browser, "return document.querySelector('#report iframe')", seconds=30)
-        rows = browser.execute_script("return Array.from(document.querySelectorAll('#runs tbody tr'), r => r.textContent)")
-        assert len(rows) >= 6 and all("done" in r for r in rows), rows
+        rows = browser.execute_script("return Array.from(document.querySelectorAll('#runs tbody tr'), r => Array.from(r.cells, c => c.textContent))")
+        assert len(rows) >= 6 and all(r[3] == "done" and r[4] == "8" and r[5] in ("0.004", "0.008") and r[6] != "–" for r in rows), rows
+        wait(browser, "return document.querySelector('#laws-title').textContent === 'Laws'")
         wait(browser, "return document.querySelectorAll('#curves path.curve').length === arguments[0]", len(rows), seconds=30)
         browser.switch_to.frame(one(browser, "#report iframe"))
         wait(browser, "return document.querySelector('h1')?.textContent === 'small'")

@@ -599,7 +599,7 @@ def test_a_running_study_is_watched(study):
     with Server("--study", str(study)) as s:
         now = s.get("/api/v1/study").json
         assert now["name"] == "quick" and len(now["runs"]) > 5 and not now["complete"]
-        assert {"id", "size", "phase", "state", "loss_valid"} <= set(now["runs"][0])
+        assert {"id", "size", "phase", "state", "batch", "lr", "step", "steps", "loss_valid"} <= set(now["runs"][0])
         events = s.events("/api/v1/study/events", most=3)
         assert [e[1] for e in events] == ["study"] * 3 and events[0][2] != events[2][2]
         name = next(p.parent.name for p in study.glob("runs/*/log.jsonl"))
@@ -611,6 +611,55 @@ def test_a_running_study_is_watched(study):
             assert s.get(f"/api/v1/study/runs/{bad}").status in (400, 404)
         assert is_error(s.get("/api/v1/study/report"), 404)
         assert s.get("/api/v1/info").json["study"] == {"name": "quick"}
+
+
+PLAN = {
+    "name": "tiny", "train": {"depth": 1, "points": 4, "ops": "+,*", "valid-pairs": 8, "dropout": 0, "attention-dropout": 0},
+    "sizes": [{"width": 8, "layers": 1}, {"width": 16, "layers": 1}],
+    "sweep": {"ratio": 2, "batch": [4], "lr": [8e-3], "grow": 0}, "scale": {"ratios": [1, 3], "seeds": [0]},
+    "eval": {"test": {"limit": 4, "seeds": 1, "samples": 4}},
+}
+
+
+def wait_for(condition, seconds=120):
+    end = time.monotonic() + seconds * SLOW
+    while not (found := condition()):
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.05)
+    return found
+
+
+def test_laws_form_while_runs_finish(tmp_path):
+    """Of a folder without one of its runs, then with it, then with the laws that the study itself has written."""
+    plan, folder, aside = tmp_path / "tiny.json", tmp_path / "tiny", tmp_path / "aside"
+    plan.write_text(json.dumps(PLAN))
+    subprocess.run([PROGRAM, "study", "run", str(plan), "--out", str(folder), "--quiet"], check=True,
+                   stdout=subprocess.DEVNULL, timeout=300 * SLOW)
+    runs = sorted(folder.glob("runs/*"))
+    run = next(r for r in runs if "-r3-" in r.name)
+    run.rename(aside)
+    with Server("--study", str(folder)) as s:
+        def laws(n):
+            """The state once the laws are of n runs."""
+            return wait_for(lambda: (now := s.get("/api/v1/study").json) and (now["preliminary"] or {}).get("runs") == n and now)
+
+        def fitted():
+            r = subprocess.run([PROGRAM, "laws", str(folder), "--draws", "200", "--json"], capture_output=True, check=True)
+            return {k: v for k, v in json.loads(r.stdout).items() if k not in ("exit", "command", "version", "config", "seconds")}
+        now = laws(len(runs) - 1)
+        assert now["preliminary"] == {"runs": len(runs) - 1, "of": now["planned"]} and now["planned"] == len(runs)
+        assert now["laws"] == fitted() and now["laws"]["loss"]["known"]
+        entry = next(r for r in now["runs"] if r["id"] == runs[0].name)
+        assert entry["batch"] == 4 and entry["lr"] == 8e-3 and entry["step"] == entry["steps"] > 0
+        before = now["laws"]["loss"]
+        final, kept = folder / "laws.json", (folder / "laws.json").read_text()
+        final.unlink()
+        aside.rename(run)
+        now = laws(len(runs))
+        assert now["laws"] == fitted() and now["laws"]["loss"] != before
+        final.write_text(kept)
+        now = wait_for(lambda: (now := s.get("/api/v1/study").json)["preliminary"] is None and now)
+        assert now["laws"] == json.loads(kept)
 
 
 def test_a_report_is_sandboxed(tmp_path, study):
