@@ -2,7 +2,9 @@
 import csv
 import importlib.util
 import json
+import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from sympy.parsing.sympy_parser import parse_expr  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 METHOD = ROOT / "integrations/srbench/experiment/methods/symlaw/regressor.py"
+FOLDER = ROOT / "integrations/srbench/algorithms/symlaw"
 TABLE = ROOT / "examples/formulas/feynman.csv"
 if not METHOD.exists() or not TABLE.exists():
     pytest.skip("not in the source tree", allow_module_level=True)
@@ -64,8 +67,25 @@ def test_what_is_asked_for_is_there():
     module.est.set_params(**module.eval_kwargs["test_params"])
     json.dumps(module.est.get_params())
     clone(module.est)
-    metadata = (METHOD.parents[3] / "algorithms/symlaw/metadata.yml").read_text()
+    metadata = (FOLDER / "metadata.yml").read_text()
     assert all(word in metadata for word in ("authors:", "name: symlaw", "description:", "url:"))
+
+
+def test_the_source_to_install_from_is_asked_for(tmp_path):
+    """install.sh hands pip the folder or the repository that SYMLAW_SOURCE names."""
+    pip = tmp_path / "python"
+    pip.write_text('#!/bin/sh\necho "$@"\n')
+    pip.chmod(0o755)
+
+    def install(source):
+        return subprocess.run(["bash", "install.sh"], cwd=FOLDER, capture_output=True, text=True,
+                              env={"PATH": f"{tmp_path}:{os.environ['PATH']}", **source})
+
+    assert install({"SYMLAW_SOURCE": str(tmp_path)}).stdout == f"-m pip install {tmp_path}/python[all]\n"
+    assert install({"SYMLAW_SOURCE": "https://example.org/symlaw"}).stdout == \
+        "-m pip install symlaw[all] @ git+https://example.org/symlaw#subdirectory=python\n"
+    none = install({})
+    assert none.returncode != 0 and "SYMLAW_SOURCE: a folder with the source of symlaw" in none.stderr
 
 
 @pytest.mark.parametrize("name", FORMULAS)

@@ -1,0 +1,10 @@
+#!/bin/bash
+# Builds symlaw from its source. SYMLAW_SOURCE: a folder with it, or the address of its git repository.
+# The libraries that it needs are installed by tools/setup of the source, on Debian; Dockerfile does so.
+set -e
+source=${SYMLAW_SOURCE:?a folder with the source of symlaw, or the address of its git repository}
+if [ -d "$source" ]; then
+    python -m pip install "$source/python[all]"
+else
+    python -m pip install "symlaw[all] @ git+$source#subdirectory=python"
+fi
