@@ -5,7 +5,7 @@ import json
 import os
 from ctypes import byref, c_void_p
 from pathlib import Path
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ._library import HERE, Event, EventCallback, encoded, lib, run, shower
 __all__ = ["command", "commands", "Result"]
 
 
-class Result(dict):
+class Result(Dict[str, Any]):
     """The JSON object of a command's result.
 
     output: what the program would have printed. notes: what it would have said beside it."""

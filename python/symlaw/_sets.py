@@ -5,7 +5,7 @@ import ctypes
 import os
 from ctypes import byref, c_int, c_int64
 from dataclasses import dataclass
-from typing import Any, Iterator, Optional, Sequence, Union
+from typing import Any, Optional, Sequence, Union, overload
 
 import numpy as np
 
@@ -16,8 +16,15 @@ from ._library import (EventCallback, Handle, SetOptions, encoded, lib, made, ru
 __all__ = ["universe", "pairs", "Universe", "Pairs", "Pair"]
 
 
-class Universe:
-    """Every distinct expression up to a depth; see `universe`."""
+def _place(index: int, n: int) -> int:
+    """The number from 0 of an index, which below 0 counts from the end."""
+    if not -n <= index < n:
+        raise IndexError(f"number {index} of {n}")
+    return int(index) % n
+
+
+class Universe(Sequence[Formula]):
+    """Every distinct expression up to a depth; see `universe`. A sequence of formulas."""
 
     def __init__(self, handle: Handle, settings: dict[str, Any]) -> None:
         self._handle = handle
@@ -26,17 +33,17 @@ class Universe:
     def __len__(self) -> int:
         return lib.set_count(self._handle.pointer)
 
-    def __getitem__(self, index: Union[int, slice]) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Formula: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Formula]: ...
+
+    def __getitem__(self, index: Union[int, slice]) -> Union[Formula, list[Formula]]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        n = len(self)
-        if not -n <= index < n:
-            raise IndexError(f"member {index} of a set of {n}")
-        return Formula._of(made("formula_free", lib.set_get, self._handle.pointer, index % n), None)
-
-    def __iter__(self) -> Iterator[Formula]:
-        for i in range(len(self)):
-            yield self[i]
+        handle = made("formula_free", lib.set_get, self._handle.pointer, _place(index, len(self)))
+        return Formula._of(handle, None)
 
     @property
     def hash(self) -> str:
@@ -64,7 +71,7 @@ class Universe:
 
 def universe(depth: int = 3, variables: int = 2, ops: Union[str, Sequence[str], None] = None,
              count: int = 100000, *, seed: int = 0, withheld: float = 0.0, threads: int = 0,
-             max_memory: int = 0, cache: Union[str, os.PathLike, None] = None, verbose: Any = False,
+             max_memory: int = 0, cache: Union[str, "os.PathLike[str]", None] = None, verbose: Any = False,
              on_event: Optional[EventCallback] = None) -> Universe:
     """The set of every distinct expression up to a depth, as a sequence of formulas.
 
@@ -119,13 +126,16 @@ class Pairs(Sequence[Pair]):
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Pair: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Pair]: ...
+
+    def __getitem__(self, index: Union[int, slice]) -> Union[Pair, list[Pair]]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        i = int(index) + (len(self) if index < 0 else 0)
-        if not 0 <= i < len(self):
-            raise IndexError(f"pair {index} of {len(self)}")
-        i += self._start
+        i = self._start + _place(index, len(self))
         handle = made("pair_free", lib.pairs_get, self._handle.pointer, encoded(self.split), i)
         p = handle.pointer
         rows, columns, n = lib.pair_rows(p), lib.pair_columns(p), c_int()
