@@ -42,8 +42,10 @@ async function call(path, init = {}) {
 
 const json = async (path, init) => (await call(path, init)).json();
 
-const post = (path, body, type = "application/json") =>
-    json(path, { method: "POST", headers: { "Content-Type": type }, body });
+const send = (path, body, type = "application/json") =>
+    call(path, { method: "POST", headers: { "Content-Type": type }, body });
+
+const post = async (path, body, type) => (await send(path, body, type)).json();
 
 const query = (values) =>
     new URLSearchParams(
@@ -60,6 +62,8 @@ export const cancel = (job) => call("jobs/" + job, { method: "DELETE" });
 export const candidate = (job, place) => json(`jobs/${job}/candidates/${place}`);
 export const formula = (text, names) =>
     post("formula", JSON.stringify(names ? { text, names } : { text }));
+export const fitted = async (csv, formula, options) =>
+    (await send("fitted", JSON.stringify({ csv, formula, options }))).text();
 export const universe = (values, init) => json("universe?" + query(values), init);
 export const pair = (values) => json("pair?" + query(values));
 export const study = () => json("study");

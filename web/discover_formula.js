@@ -1,5 +1,6 @@
 // discover_formula - one formula as a card: verdict, typeset, to copy, its figures, its constants.
-import { copyText, download, h, scroller, table } from "./dom.js";
+import * as api from "./api.js";
+import { copyText, download, errorBox, h, scroller, table } from "./dom.js";
 import { number, share, unitText, whole, withError } from "./format.js";
 import { typeset } from "./mathml.js";
 
@@ -50,7 +51,7 @@ export function formulaParts(c, details, run) {
         ...copyBar(details.formats ?? {}),
         factsOf(c, run.result),
         constantsOf(c.constants ?? []),
-        downloads(details.rows, run),
+        downloads(shown, run),
     ].filter(Boolean);
 }
 
@@ -142,32 +143,38 @@ function copyBar(formats) {
     ];
 }
 
-function downloads(rows, { data, result }) {
+// The server evaluates the formula for every row of the table, as symlaw discover --fitted does.
+function downloads(c, { data, options, result }) {
     const stem = data.name.replace(/\.\w+$/, "").replace(/\W+/g, "_").toLowerCase();
-    const save = () =>
-        download(`${stem}.json`, JSON.stringify(result, null, 1), "application/json");
-    const saveRows = () => download(`${stem}_fitted.csv`, fittedCsv(rows), "text/csv");
-    const part = rows.shown < rows.of
-        ? ` (${whole(rows.shown)} of ${whole(rows.of)} rows; symlaw discover --fitted has all)`
-        : "";
     const button = (id, text, onclick) =>
         h("button", { type: "button", class: "link", id, onclick }, text);
-    return h(
+    const save = () =>
+        download(`${stem}.json`, JSON.stringify(result, null, 1), "application/json");
+    const rows = button("save-rows", "the table with predictions and residuals", async () => {
+        rows.disabled = true;
+        try {
+            const reading = { ...data.reading, target: options.target };
+            const csv = await api.fitted(data.text, withColumn(c.formula, c.rows.names), reading);
+            download(`${stem}_fitted.csv`, csv, "text/csv");
+        } catch (error) {
+            line.after(errorBox(error));
+        }
+        rows.disabled = false;
+    });
+    const line = h(
         "p",
         { class: "downloads" },
         "Download: ",
-        button("save-rows", "the table with predictions and residuals", saveRows),
-        part,
+        rows,
         " · ",
         button("save-result", "the result as JSON", save),
     );
+    return line;
 }
 
-// Inputs, target, prediction and residual of every row, in all digits.
-export function fittedCsv(rows) {
-    const cell = (name) => (/[",\n]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name);
-    const heads = [...rows.names, rows.target, "fitted", "residual"].map(cell);
-    const columns = [...rows.x, rows.y, rows.fitted, rows.residual];
-    const lines = rows.y.map((_, i) => columns.map((c) => c[i] ?? "").join(","));
-    return [heads.join(","), ...lines, ""].join("\n");
+// A formula that the server takes has a column in it; a number alone has none.
+function withColumn(formula, names) {
+    return Number.isNaN(Number(formula)) || names.length === 0
+        ? formula
+        : `${formula} + 0*\`${names[0].replaceAll("`", "``")}\``;
 }

@@ -123,6 +123,7 @@ static void dispatch(sl_serve *s, const sl_serve__call *c, sl_serve__reply *r) {
     case SL_SERVE__JOB_EVENTS: sl_serve__answer_job(s, c, r); return;
     case SL_SERVE__CANDIDATE: sl_serve__answer_candidate(s, c, r); return;
     case SL_SERVE__FORMULA: sl_serve__answer_formula(s, c, r); return;
+    case SL_SERVE__FITTED: sl_serve__answer_fitted(s, c, r); return;
     case SL_SERVE__UNIVERSE: sl_serve__answer_universe(s, c, r); return;
     case SL_SERVE__PAIR: sl_serve__answer_pair(s, c, r); return;
     case SL_SERVE__STUDY:

@@ -25,6 +25,18 @@ bool sl_serve__memory_open(sl_serve__memory *m, const char *bytes, size_t n) {
 
 void sl_serve__memory_close(sl_serve__memory *m) { close(m->fd); }
 
+void sl_serve__memory_read(sl_serve__text *t, const sl_serve__memory *m) {
+    char bytes[1 << 14];
+    off_t at = 0;
+    for (;;) {
+        const ssize_t n = pread(m->fd, bytes, sizeof bytes, at);
+        if (n < 0) t->failed = true;
+        if (n <= 0) return;
+        sl_serve__add(t, bytes, (size_t)n);
+        at += n;
+    }
+}
+
 void sl_serve__memory_hide(sl_serve__text *t, const sl_serve__memory *m, const char *text,
                            size_t n) {
     const size_t path = strlen(m->path);
@@ -117,23 +129,31 @@ static int keep_excerpt(const symlaw_event *e, void *payload) {
     return 0;
 }
 
+void sl_serve__fail_table(sl_serve__reply *r, symlaw_status st, const sl_serve__memory *table,
+                          const sl_serve__text *excerpt) {
+    const char *why = symlaw_last_error();
+    const int status = sl_serve__http_status(st);
+    sl_serve__text line = { 0 };
+    sl_serve__memory_hide(&line, table, why, strlen(why));
+    sl_serve__fail(r, status, sl_serve__remedy(status), "%s%s%s", line.text ? line.text : "",
+                   excerpt->len ? "\n" : "", excerpt->text ? excerpt->text : "");
+    sl_serve__clear(&line);
+}
+
 static void describe(sl_serve__reply *r, const sl_serve__memory *m, const char *options) {
     sl_serve__text clean = { 0 }, excerpt = { 0 };
     char *result = NULL;
     const symlaw_status st = symlaw_command("info", options, keep_excerpt, &excerpt, &result);
-    const char *text = st == SYMLAW_OK ? result : symlaw_last_error();
-    sl_serve__memory_hide(&clean, m, text, strlen(text));
-    if (st != SYMLAW_OK) {
-        const int status = sl_serve__http_status(st);
-        sl_serve__fail(r, status, sl_serve__remedy(status), "%s%s%s", clean.text ? clean.text : "",
-                       excerpt.len ? "\n" : "", excerpt.text ? excerpt.text : "");
-    } else {
+    if (st == SYMLAW_OK) {
         size_t n = 0;
+        sl_serve__memory_hide(&clean, m, result, strlen(result));
         const char *table = clean.failed ? NULL : sl_serve__json_member(clean.text, "table", &n);
         if (table)
             sl_serve__add(&r->body, table, n);
         else
             sl_serve__fail(r, 503, sl_serve__remedy(503), "out of memory");
+    } else {
+        sl_serve__fail_table(r, st, m, &excerpt);
     }
     symlaw_string_free(result);
     sl_serve__clear(&clean);
@@ -163,9 +183,8 @@ void sl_serve__answer_table(sl_serve *s, const sl_serve__call *c, sl_serve__repl
 
 /* ---------------------------------------------------------------- a job --------------------- */
 
-/* A JSON value of an option, as text. */
-static bool add_value(sl_serve__text *t, sl_serve__reply *r, const char *name,
-                      const json_t *value) {
+bool sl_serve__option_add(sl_serve__text *t, sl_serve__reply *r, const char *name,
+                          const json_t *value) {
     switch (json_typeof(value)) {
     case JSON_STRING:
         if (strlen(json_string_value(value)) != json_string_length(value)) break;
@@ -201,7 +220,7 @@ static bool add_options(sl_serve__text *t, sl_serve__reply *r, const json_t *opt
             if (seconds > 0 && seconds < *timeout) *timeout = seconds;
             if (seconds >= 0) continue;
         }
-        if (!add_value(t, r, name, value)) return false;
+        if (!sl_serve__option_add(t, r, name, value)) return false;
     }
     return true;
 }

@@ -317,6 +317,13 @@ void sl_serve__jobs_stop(sl_serve__jobs *j) {
     j->workers = 0;
 }
 
+bool sl_serve__jobs_stopped(sl_serve__jobs *j) {
+    sl_serve__lock();
+    const bool stop = j->stop;
+    sl_serve__unlock();
+    return stop;
+}
+
 void sl_serve__jobs_free(sl_serve__jobs *j) {
     if (!j) return;
     while (j->first) {

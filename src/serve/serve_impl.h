@@ -130,6 +130,7 @@ typedef enum sl_serve__body { SL_SERVE__NO_BODY, SL_SERVE__JSON, SL_SERVE__CSV }
     X(JOB_EVENTS,   "GET",    "/api/v1/jobs/{job}/events",              NO_BODY, false, "")      \
     X(CANDIDATE,    "GET",    "/api/v1/jobs/{job}/candidates/{place}",  NO_BODY, true,  "")      \
     X(FORMULA,      "POST",   "/api/v1/formula",                        JSON,    true,  "")      \
+    X(FITTED,       "POST",   "/api/v1/fitted",                         JSON,    true,  "")      \
     X(UNIVERSE,     "GET",    "/api/v1/universe",                       NO_BODY, true,           \
       "depth variables ops size seed start count find contains format")                          \
     X(PAIR,         "GET",    "/api/v1/pair",                           NO_BODY, true,           \
@@ -284,6 +285,7 @@ void sl_serve__answer_table(sl_serve *s, const sl_serve__call *c, sl_serve__repl
 void sl_serve__answer_discover(sl_serve *s, const sl_serve__call *c, sl_serve__reply *r);
 void sl_serve__answer_formula(sl_serve *s, const sl_serve__call *c, sl_serve__reply *r);
 void sl_serve__answer_job(sl_serve *s, const sl_serve__call *c, sl_serve__reply *r);
+void sl_serve__answer_fitted(sl_serve *s, const sl_serve__call *c, sl_serve__reply *r);
 void sl_serve__answer_candidate(sl_serve *s, const sl_serve__call *c, sl_serve__reply *r);
 void sl_serve__answer_universe(sl_serve *s, const sl_serve__call *c, sl_serve__reply *r);
 void sl_serve__answer_pair(sl_serve *s, const sl_serve__call *c, sl_serve__reply *r);
@@ -296,6 +298,9 @@ void sl_serve__answer_study(sl_serve *s, const sl_serve__call *c, sl_serve__repl
 bool sl_serve__option_allowed(const symlaw_option_info *o);
 /* Option `name` of a command of the library; NULL: none. */
 const symlaw_option_info *sl_serve__option_find(const char *command, const char *name);
+/* Appends the member name with a value of a request. False with the reply that refuses it. */
+bool sl_serve__option_add(sl_serve__text *t, sl_serve__reply *r, const char *name,
+                          const json_t *value);
 
 /* A member that has the formula in a format; null for one that the library does not have. */
 void sl_serve__formula_member(sl_serve__text *t, const char *name, const symlaw_formula *f,
@@ -303,16 +308,22 @@ void sl_serve__formula_member(sl_serve__text *t, const char *name, const symlaw_
 /* The member formats: the formula in all of them. */
 void sl_serve__formula_formats(sl_serve__text *t, const symlaw_formula *f);
 
-/* A table of numbers that a client sent, as a file in memory. path: how the library opens it. */
+/* A file in memory, such as a table that a client sent. path: how the library opens it. */
 typedef struct sl_serve__memory {
     int fd;
     char path[40];
 } sl_serve__memory;
 bool sl_serve__memory_open(sl_serve__memory *m, const char *bytes, size_t n);
 void sl_serve__memory_close(sl_serve__memory *m);
+/* Appends all of it. */
+void sl_serve__memory_read(sl_serve__text *t, const sl_serve__memory *m);
 /* Appends text in which the path has become "table.csv". */
 void sl_serve__memory_hide(sl_serve__text *t, const sl_serve__memory *m, const char *text,
                            size_t n);
+
+/* The reply to a command on the table that failed: the library's line and the rows it shows. */
+void sl_serve__fail_table(sl_serve__reply *r, symlaw_status st, const sl_serve__memory *table,
+                          const sl_serve__text *excerpt);
 
 /* False with the reply 413 if the table has more rows or columns than are taken. */
 bool sl_serve__table_fits(sl_serve__reply *r, const sl_serve__config *c, const char *csv, size_t n);
@@ -355,6 +366,7 @@ typedef struct sl_serve__job {
 bool sl_serve__jobs_begin(sl_serve__jobs **out, sl_serve *s);
 /* Cancels all of them and waits for the workers. */
 void sl_serve__jobs_stop(sl_serve__jobs *j);
+bool sl_serve__jobs_stopped(sl_serve__jobs *j); // the server is about to end
 void sl_serve__jobs_free(sl_serve__jobs *j);
 /* Once a second: jobs that nobody follows are cancelled, old ones are dropped, sleeping readers are
  * woken so that those who have gone are noticed. */

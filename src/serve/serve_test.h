@@ -44,4 +44,45 @@ static inline bool serve_is_json(const char *text, size_t n) {
     return j != NULL;
 }
 
+/* ---------------------------------------------------------------- a server without sockets -- */
+
+static inline void serve_begin(sl_fixture *t, sl_serve *s, const char *options) {
+    char error[256];
+    *s = (sl_serve){ 0 };
+    SL_CHECK(t, sl_serve__config_read(&s->config, error, options), "%s", error);
+    s->guard = (sl_serve__guard){ .port = 80, .loopback = true, .max_body = s->config.max_body };
+}
+
+static inline void serve_end_jobs(sl_serve *s) {
+    if (s->jobs) sl_serve__jobs_stop(s->jobs);
+    sl_serve__jobs_free(s->jobs);
+    s->jobs = NULL;
+}
+
+static inline void serve_end(sl_serve *s) {
+    serve_end_jobs(s);
+    sl_serve__config_clear(&s->config);
+}
+
+/* The reply of a request, as http.c would send it. */
+static inline void serve_ask(sl_serve__reply *out, sl_serve *s, const char *method,
+                             const char *target, const char *body) {
+    char length[24];
+    sl_serve__call c;
+    size_t expected;
+    snprintf(length, sizeof length, "%zu", strlen(body));
+    const sl_serve__request r = { .method = method,
+                                  .target = target,
+                                  .host = "localhost",
+                                  .n_hosts = 1,
+                                  .n_headers = 3,
+                                  .content_type = "application/json",
+                                  .content_length = *body ? length : NULL };
+    *out = (sl_serve__reply){ 0 };
+    if (sl_serve__request_head(&c, &expected, out, &s->guard, &r) &&
+        sl_serve__request_body(&c, out, body, strlen(body)))
+        sl_serve__answer(s, &c, out);
+    sl_serve__call_clear(&c);
+}
+
 #endif

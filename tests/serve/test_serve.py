@@ -1,4 +1,5 @@
 """The server as a browser, a script and an attacker meet it."""
+import csv
 import http.client
 import json
 import re
@@ -179,6 +180,28 @@ def test_a_candidate_has_what_a_picture_needs(server):
     assert is_error(server.get(f"/api/v1/jobs/{job}/candidates/x"), 404)
 
 
+def test_all_rows_come_with_values_and_residuals(server, tmp_path):
+    """Of more rows than a picture shows: those of the command line, and any formula of the front."""
+    lines = ["k,a b,y"] + [f"row {i},{i % 977 / 10},{3 * (i % 977 / 10) ** 2 + 0.5}" for i in range(1, 4001)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    job = server.start("\n".join(lines))
+    front = server.wait(job)["result"]["front"]
+    best = next(f for f in front if f["place"] == 1)
+    reply = server.post("/api/v1/fitted", {"csv": "\n".join(lines), "formula": best["formula"]})
+    assert reply.status == 200 and reply.headers["Content-Type"].startswith("text/csv"), reply
+    rows = list(csv.reader(reply.text.splitlines()))
+    assert rows[0] == ["k", "a b", "y", "y_fitted", "y_residual"] and len(rows) == 4001
+    done = subprocess.run([PROGRAM, "discover", str(tmp_path / "t.csv"), "--quiet", "--fitted", str(tmp_path / "f.csv")],
+                          capture_output=True, timeout=120 * SLOW)
+    theirs = list(csv.reader((tmp_path / "f.csv").read_text().splitlines()))
+    assert done.returncode == 0 and rows[0] == theirs[0] and [r[:3] for r in rows] == [r[:3] for r in theirs]
+    for ours, their in zip(rows[1:], theirs[1:]):
+        assert float(ours[3]) == pytest.approx(float(their[3]), rel=1e-12)
+        assert float(ours[4]) == pytest.approx(float(ours[2]) - float(ours[3]), abs=1e-9)
+    shown = server.get(f"/api/v1/jobs/{job}/candidates/{best['place']}").json["rows"]
+    assert shown["shown"] == 2000 and shown["of"] == 4000
+
+
 def test_one_input_has_a_curve(server):
     job = server.start()
     server.wait(job)
@@ -188,14 +211,17 @@ def test_one_input_has_a_curve(server):
 
 
 def test_odd_names_of_columns_stay(server):
-    csv = "a \"b\",größe,sin,y\n".replace('a "b"', '"a ""b"""')
-    csv += "".join(f"{i},{i % 7 + 1},{i % 5 + 2},{i * (i % 7 + 1) / (i % 5 + 2)}\n" for i in range(1, 40))
-    job = server.start(csv)
+    table = "a \"b\",größe,sin,y\n".replace('a "b"', '"a ""b"""')
+    table += "".join(f"{i},{i % 7 + 1},{i % 5 + 2},{i * (i % 7 + 1) / (i % 5 + 2)}\n" for i in range(1, 40))
+    job = server.start(table)
     s = server.wait(job)
     assert s["state"] == "done", s["error"]
     c = server.get(f"/api/v1/jobs/{job}/candidates/1")
     assert c.status == 200 and c.json["rows"]["names"] == ['a "b"', "größe", "sin"], c
     assert max(abs(x) for x in c.json["rows"]["residual"]) < 1e-9
+    for f in s["result"]["front"]:
+        if "`" in f["formula"]:  # a number alone has no column
+            assert server.post("/api/v1/fitted", {"csv": table, "formula": f["formula"]}).text.count("\n") == 40
 
 
 def test_cancelling_frees_the_worker_at_once(server):
@@ -408,9 +434,10 @@ def test_gets_have_no_body(server):
 def test_tables_that_are_too_large_are_413(server):
     rows = "a,b\n" + "1,2\n" * 6000
     wide = ",".join(f"c{i}" for i in range(60)) + "\n" + ",".join("1" * 60) + "\n"
-    for csv in (rows, wide):
-        assert is_error(server.post("/api/v1/table", csv, Content_Type="text/csv"), 413)
-        assert is_error(server.post("/api/v1/discover", {"csv": csv}), 413)
+    for table in (rows, wide):
+        assert is_error(server.post("/api/v1/table", table, Content_Type="text/csv"), 413)
+        assert is_error(server.post("/api/v1/discover", {"csv": table}), 413)
+        assert is_error(server.post("/api/v1/fitted", {"csv": table, "formula": "a"}), 413)
 
 
 def test_ten_thousand_headers_are_431(server):

@@ -9,50 +9,9 @@
 static const char table[] = "a,T\n1,1\n2,2.8284271247461903\n3,5.196152422706632\n4,8\n5,11."
                             "180339887498949\n6,14.696938456699069\n";
 
-/* ---------------------------------------------------------------- a server without sockets -- */
-
-static void begin(sl_fixture *t, sl_serve *s, const char *options) {
-    char error[256];
-    *s = (sl_serve){ 0 };
-    SL_CHECK(t, sl_serve__config_read(&s->config, error, options), "%s", error);
-    s->guard = (sl_serve__guard){ .port = 80, .loopback = true, .max_body = s->config.max_body };
-}
-
-static void end_jobs(sl_serve *s) {
-    if (s->jobs) sl_serve__jobs_stop(s->jobs);
-    sl_serve__jobs_free(s->jobs);
-    s->jobs = NULL;
-}
-
-static void end(sl_serve *s) {
-    end_jobs(s);
-    sl_serve__config_clear(&s->config);
-}
-
-/* The reply of a request, as http.c would send it. */
-static void ask(sl_serve__reply *out, sl_serve *s, const char *method, const char *target,
-                const char *body) {
-    char length[24];
-    sl_serve__call c;
-    size_t expected;
-    snprintf(length, sizeof length, "%zu", strlen(body));
-    const sl_serve__request r = { .method = method,
-                                  .target = target,
-                                  .host = "localhost",
-                                  .n_hosts = 1,
-                                  .n_headers = 3,
-                                  .content_type = "application/json",
-                                  .content_length = *body ? length : NULL };
-    *out = (sl_serve__reply){ 0 };
-    if (sl_serve__request_head(&c, &expected, out, &s->guard, &r) &&
-        sl_serve__request_body(&c, out, body, strlen(body)))
-        sl_serve__answer(s, &c, out);
-    sl_serve__call_clear(&c);
-}
-
 static int status_of(sl_serve *s, const char *method, const char *target, const char *body) {
     sl_serve__reply r;
-    ask(&r, s, method, target, body);
+    serve_ask(&r, s, method, target, body);
     const int status = r.status;
     sl_serve__reply_clear(&r);
     return status;
@@ -181,7 +140,7 @@ static void do_all(sl_fixture *t, replies *out, sl_serve *s, const char *body, b
     size_t n = 0;
     out->started = out->state = out->candidate = 0;
     out->job[0] = out->result[0] = out->picture[0] = '\0';
-    ask(&r, s, "POST", "/api/v1/discover", body);
+    serve_ask(&r, s, "POST", "/api/v1/discover", body);
     out->started = r.status;
     if (r.status == 202) {
         path_of(path, sizeof path, &r, "");
@@ -191,7 +150,7 @@ static void do_all(sl_fixture *t, replies *out, sl_serve *s, const char *body, b
     if (out->started != 202) return;
     wait_for(s, path, SL_SERVE__DONE);
     if (heal) sl_mem_fail_at(0, false);
-    ask(&r, s, "GET", path, "");
+    serve_ask(&r, s, "GET", path, "");
     out->state = r.status;
     if (r.status == 200) {
         snprintf(out->job, sizeof out->job, "%s", r.body.text);
@@ -200,7 +159,7 @@ static void do_all(sl_fixture *t, replies *out, sl_serve *s, const char *body, b
         snprintf(out->result, sizeof out->result, "%.*s", (int)n, result);
     }
     sl_serve__reply_clear(&r);
-    ask(&r, s, "GET", place, "");
+    serve_ask(&r, s, "GET", place, "");
     out->candidate = r.status;
     if (r.status == 200) snprintf(out->picture, sizeof out->picture, "%s", r.body.text);
     sl_serve__reply_clear(&r);
@@ -230,7 +189,7 @@ static bool try_fault(sl_fixture *t, replies *now, const replies *good, sl_serve
     sl_mem_fail_at(0, false);
     SL_CHECK(t, is_as_good(now, good), "allocation %lld: %d %d %d\n%s\n%s", (long long)n,
              now->started, now->state, now->candidate, now->job, now->picture);
-    end_jobs(s);
+    serve_end_jobs(s);
     serve_fault_end(&f, t);
     return hit;
 }
@@ -247,11 +206,11 @@ static void each_allocation_of_a_job(void **state) {
     sl_serve s;
     int lost = 0;
     request_body(body, sizeof body);
-    begin(t, &s, "{\"max-jobs\":1,\"threads\":1}");
+    serve_begin(t, &s, "{\"max-jobs\":1,\"threads\":1}");
     assert_true(sl_serve__jobs_begin(&s.jobs, &s));
     sl_serve_test_command = record;
     do_all(t, &good, &s, body, false);
-    end_jobs(&s);
+    serve_end_jobs(&s);
     SL_CHECK(t, tape.n > 2 && is_complete(&good), "%d %s", good.started, good.job);
 
     sl_serve_test_command = replay;
@@ -265,14 +224,14 @@ static void each_allocation_of_a_job(void **state) {
         SL_CHECK(t, now.state == 200 && strstr(now.job, "\"status\":503"), "%s", now.job);
     }
     erase();
-    end(&s);
+    serve_end(&s);
 }
 
 /* ---------------------------------------------------------------- limits and ends ----------- */
 
 static void start(sl_fixture *t, char *path, size_t size, sl_serve *s, const char *body) {
     sl_serve__reply r;
-    ask(&r, s, "POST", "/api/v1/discover", body);
+    serve_ask(&r, s, "POST", "/api/v1/discover", body);
     SL_CHECK(t, r.status == 202, "%s", r.body.text);
     path_of(path, size, &r, "");
     sl_serve__reply_clear(&r);
@@ -283,7 +242,7 @@ static void a_cancelled_job_frees_its_worker(void **state) {
     char body[1000], first[100], second[100], third[100];
     sl_serve s;
     request_body(body, sizeof body);
-    begin(t, &s, "{\"max-jobs\":1,\"max-client\":5}");
+    serve_begin(t, &s, "{\"max-jobs\":1,\"max-client\":5}");
     assert_true(sl_serve__jobs_begin(&s.jobs, &s));
     sl_serve_test_command = work;
     start(t, first, sizeof first, &s, body);
@@ -298,7 +257,7 @@ static void a_cancelled_job_frees_its_worker(void **state) {
     wait_for(&s, third, SL_SERVE__RUNNING);
     assert_int_equal(status_of(&s, "DELETE", first, ""), 200); // it has ended
     erase();
-    end(&s);
+    serve_end(&s);
 }
 
 static void jobs_beyond_the_limits_are_refused(void **state) {
@@ -307,17 +266,17 @@ static void jobs_beyond_the_limits_are_refused(void **state) {
     sl_serve s;
     request_body(body, sizeof body);
     sl_serve_test_command = work;
-    begin(t, &s, "{\"max-jobs\":1,\"max-client\":2}");
+    serve_begin(t, &s, "{\"max-jobs\":1,\"max-client\":2}");
     assert_true(sl_serve__jobs_begin(&s.jobs, &s));
     for (int i = 0; i < 2; i++) start(t, path, sizeof path, &s, body);
     assert_int_equal(status_of(&s, "POST", "/api/v1/discover", body), 429);
-    end(&s);
-    begin(t, &s, "{\"max-jobs\":1,\"max-queue\":1}");
+    serve_end(&s);
+    serve_begin(t, &s, "{\"max-jobs\":1,\"max-queue\":1}");
     assert_true(sl_serve__jobs_begin(&s.jobs, &s));
     for (int i = 0; i < 2; i++) start(t, path, sizeof path, &s, body);
     assert_int_equal(status_of(&s, "POST", "/api/v1/discover", body), 503);
     erase();
-    end(&s);
+    serve_end(&s);
 }
 
 /* A client whose request was answered by 503 has no job: it may start another at once. */
@@ -326,7 +285,7 @@ static void a_job_that_was_refused_is_not_started(void **state) {
     char body[1000], path[100];
     sl_serve s;
     request_body(body, sizeof body);
-    begin(t, &s, "{\"max-jobs\":1,\"max-client\":1}");
+    serve_begin(t, &s, "{\"max-jobs\":1,\"max-client\":1}");
     sl_serve_test_command = work;
     for (int64_t n = 1;; n++) {
         serve_fault f;
@@ -338,11 +297,11 @@ static void a_job_that_was_refused_is_not_started(void **state) {
             assert_int_equal(status, 503);
             start(t, path, sizeof path, &s, body);
         }
-        end_jobs(&s);
+        serve_end_jobs(&s);
         if (status == 202) break;
     }
     erase();
-    end(&s);
+    serve_end(&s);
 }
 
 /* Jobs are kept for a while, not for ever: their number is bounded. */
@@ -353,7 +312,7 @@ static void old_jobs_are_dropped(void **state) {
     sl_serve s;
     int kept = 0;
     request_body(body, sizeof body);
-    begin(t, &s, "{\"max-jobs\":1}");
+    serve_begin(t, &s, "{\"max-jobs\":1}");
     assert_true(sl_serve__jobs_begin(&s.jobs, &s));
     sl_serve_test_command = work;
     for (int i = 0; i < JOBS; i++) {
@@ -366,7 +325,7 @@ static void old_jobs_are_dropped(void **state) {
              kept);
     assert_int_equal(status_of(&s, "GET", path[0], ""), 404);
     erase();
-    end(&s);
+    serve_end(&s);
 }
 
 static void a_table_that_cannot_be_read_is_a_failed_job(void **state) {
@@ -374,16 +333,16 @@ static void a_table_that_cannot_be_read_is_a_failed_job(void **state) {
     char path[100];
     sl_serve s;
     sl_serve__reply r;
-    begin(t, &s, "{\"max-jobs\":1}");
+    serve_begin(t, &s, "{\"max-jobs\":1}");
     assert_true(sl_serve__jobs_begin(&s.jobs, &s));
     start(t, path, sizeof path, &s, "{\"csv\":\"a,b\\n1,x\\n2,y\\n\"}");
     assert_int_equal(wait_for(&s, path, SL_SERVE__DONE), SL_SERVE__FAILED);
-    ask(&r, &s, "GET", path, "");
+    serve_ask(&r, &s, "GET", path, "");
     SL_CHECK(t, strstr(r.body.text, "\"status\":400") && strstr(r.body.text, "table.csv"), "%s",
              r.body.text);
     SL_CHECK(t, !strstr(r.body.text, "/proc"), "%s", r.body.text);
     sl_serve__reply_clear(&r);
-    end(&s);
+    serve_end(&s);
 }
 
 int main(void) {
