@@ -9,7 +9,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from ._library import HERE, Event, EventCallback, encoded, lib, run, shower
+from ._library import HERE, Event, EventCallback, encoded, lib, run
 
 __all__ = ["command", "commands", "Result"]
 
@@ -64,14 +64,13 @@ def command(name: str, *, on_event: Optional[EventCallback] = None, verbose: Any
     standard error. `help(symlaw.commands)` says how to list commands and options."""
     output: list[str] = []
     notes: list[str] = []
-    show = shower(verbose, on_event)
 
     def collect(event: Event) -> Any:
         if event.kind == "output":
             output.append(event.text)
         elif event.kind == "note":
             notes.append(event.text)
-        return show(event) if show is not None else None
+        return on_event(event) if on_event is not None else None
 
     text = options_json(options)
 
@@ -80,7 +79,7 @@ def command(name: str, *, on_event: Optional[EventCallback] = None, verbose: Any
         lib.command(encoded(name), text, callback, None, byref(out))
         return lib.text(out)
 
-    result = Result(json.loads(run(call, collect)))
+    result = Result(json.loads(run(call, collect, verbose=verbose)))
     result.output = "".join(output)
     result.notes = tuple(notes)
     return result

@@ -9,7 +9,7 @@ import os
 import re
 import threading
 from ctypes import byref, c_double, c_int
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from ._command import joined, options_json
 from ._formula import Formula, as_column, as_columns, column_names, needs
 from ._library import (EventCallback, Handle, Rows, SymlawError, column_array, encoded, lib, made,
-                       name_array, printed, run, shower)
+                       name_array, printed, run)
 
 if TYPE_CHECKING:
     import pandas
@@ -78,7 +78,7 @@ class _Data:
                      self.target, part(self.sigma), self.relative)
 
 
-@dataclass
+@dataclass(repr=False)
 class Discovery:
     """What `discover` has found: candidates, the best first.
 
@@ -94,8 +94,8 @@ class Discovery:
     names: tuple[str, ...]
     target: str
     inputs: tuple[int, ...]
-    _handle: Optional[Handle] = field(default=None, repr=False)
-    _data: Optional[_Data] = field(default=None, repr=False)
+    _handle: Optional[Handle] = None
+    _data: Optional[_Data] = None
 
     @property
     def formula(self) -> Formula:
@@ -132,7 +132,7 @@ class Discovery:
         })
 
     def svg(self) -> Optional[str]:
-        """A figure of data, best formula and residuals. None after unpickling: the data are gone."""
+        """A figure of data, best formula and residuals; None after unpickling, without the data."""
         if self._handle is None or self._data is None:
             return None
         return printed(lib.discovery_picture, self._handle.pointer, byref(self._data.rows))
@@ -144,25 +144,33 @@ class Discovery:
         if not self.candidates:
             return "no formula"
         best = self.candidates[0]
-        note = "" if self.within_noise else "  (no formula within the noise: the best approximation)"
-        return f"{self.target} = {best.formula}   R2 {best.r2:.6g}, size {best.size}{note}"
+        return f"{self.target} = {best.formula}   R2 {best.r2:.6g}, size {best.size}{self._doubt()}"
+
+    def __repr__(self) -> str:
+        return f"<symlaw.Discovery of {len(self)} formulas: {self}>"
+
+    def _doubt(self) -> str:
+        """What to know beside the formula."""
+        return ("" if self.within_noise else "  (no formula within the noise: the best approximation)"
+                ) + (f"  (ended early: {self.cut})" if self.cut else "")
 
     def _repr_html_(self) -> str:
         if not self.candidates:
             return "<p>no formula was found</p>"
         best = self.candidates[0]
-        cells = "".join(
+        rows = "".join(
             f"<tr><td>{c.size}</td><td>{c.r2:.6g}</td><td>{c.rmse:.3g}</td><td>{c.bits:.4g}</td>"
-            f"<td style='text-align:left'>{_shown(c.formula).mathml()}</td></tr>" for c in self.front)
-        doubt = "" if self.within_noise else " no formula is within the noise: the best approximation"
-        cut = f" ended early: {self.cut}" if self.cut else ""
-        return (f"<div class='symlaw'><p style='font-size:140%'><math><mi>{html.escape(self.target)}"
-                f"</mi><mo>=</mo></math> {_shown(best.formula).mathml()}</p>"
-                f"<p>R<sup>2</sup> {best.r2:.6g}, rms error {best.rmse:.3g}, size {best.size}"
-                f"{doubt}{cut}</p>{self.svg() or ''}"
-                "<table><thead><tr><th>size</th><th>R<sup>2</sup></th><th>rms error</th>"
-                "<th>bits</th><th style='text-align:left'>front</th></tr></thead>"
-                f"<tbody>{cells}</tbody></table></div>")
+            f"<td style='text-align:left'>{_shown(c.formula).mathml()}</td></tr>"
+            for c in self.front)
+        return f"""<div class='symlaw'>
+<p style='font-size:140%'><math><mi>{html.escape(self.target)}</mi><mo>=</mo></math>
+{_shown(best.formula).mathml()}</p>
+<p>R<sup>2</sup> {best.r2:.6g}, rms error {best.rmse:.3g}, size {best.size}{self._doubt()}</p>
+{self.svg() or ''}
+<div style='overflow-x:auto'><table>
+<thead><tr><th>size</th><th>R<sup>2</sup></th><th>rms error</th><th>bits</th>
+<th style='text-align:left'>front</th></tr></thead>
+<tbody>{rows}</tbody></table></div></div>"""
 
 
 def _shown(f: Formula) -> Formula:
@@ -256,7 +264,7 @@ def discover(X: Any, y: Any, *, names: Optional[Sequence[str]] = None, target: O
 
     kept: list[Discovery] = []
     try:
-        return run(call, shower(verbose, on_event), kept.append)
+        return run(call, on_event, kept.append, verbose)
     except SymlawError as error:
         error.args = (re.sub(r"^(timeout|seed)\b", lambda m: _RENAMED[m[0]], str(error)),)
         raise
@@ -277,7 +285,8 @@ def _errors(columns: list[np.ndarray], y: np.ndarray, weight: Any, sigma: Any) -
             raise ValueError("sample_weight must be finite numbers, none below 0")
         use = weight > 0
         if not np.all(use):
-            columns, y, weight = [np.ascontiguousarray(c[use]) for c in columns], y[use], weight[use]
+            columns = [np.ascontiguousarray(c[use]) for c in columns]
+            y, weight = y[use], weight[use]
         if len(weight) == 0 or np.all(weight == weight[0]):
             return columns, y, None, False, None
         return columns, y, np.ascontiguousarray(1 / np.sqrt(weight)), True, None

@@ -160,14 +160,15 @@ class Formula:
 
     def canon(self) -> "Formula":
         """The canonical form: expanded, simplified, in one fixed order."""
-        return Formula._of(made("formula_free", lib.formula_canon, self._handle.pointer), self._names)
+        handle = made("formula_free", lib.formula_canon, self._handle.pointer)
+        return Formula._of(handle, self._names)
 
     def same(self, other: Union["Formula", str]) -> Optional[bool]:
         """Is it the same function wherever both are real? None: undecided.
 
         >>> Formula("exp(x1)*exp(x2)").same("exp(x1 + x2)")
         True"""
-        if isinstance(other, str):
+        if not isinstance(other, Formula):
             other = Formula(other, names=self._names)
         truth = Truth()
         lib.formula_same(byref(truth), self._handle.pointer, other._handle.pointer)
@@ -199,7 +200,8 @@ class Formula:
     def _eval(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         n = len(columns[0]) if columns else 1
         y = np.empty(n)
-        lib.formula_eval(y.ctypes.data, self._handle.pointer, column_array(columns), len(columns), n)
+        lib.formula_eval(y.ctypes.data, self._handle.pointer, column_array(columns), len(columns),
+                         n)
         return y
 
     # ------------------------------------------------------------ storing
@@ -286,7 +288,8 @@ def _columns(X: Any, columns: Mapping[str, Any], f: Formula) -> list[np.ndarray]
     used = f.names[:f.variables]
     missing = [name for name in used if name not in key_of]
     if isinstance(X, Mapping) and missing:
-        raise ValueError(f"no column {missing[0]!r}; there are {', '.join(map(repr, key_of))}")
+        there = ", ".join(map(repr, key_of)) or "none"
+        raise ValueError(f"no column {missing[0]!r}; there are {there}")
     if isinstance(X, Mapping) or (keys and not missing and len(key_of) == len(keys)):
         got = [_numbers(X[key_of[name]], f"column {name!r}") for name in used]
         if not got:

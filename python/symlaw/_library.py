@@ -14,10 +14,11 @@ import ctypes
 import os
 import queue
 import re
+import shutil
 import sys
 import threading
-from ctypes import (CFUNCTYPE, POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint8,
-                    c_uint64, c_void_p)
+from ctypes import (CFUNCTYPE, POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t,
+                    c_uint8, c_uint64, c_void_p)
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Iterable, Optional, Sequence, TypeVar
@@ -244,6 +245,8 @@ lib = _Library()
 def encoded(text: Optional[str]) -> Optional[bytes]:
     if text is None:
         return None
+    if not isinstance(text, str):
+        raise TypeError(f"a text is needed, not {text!r}")
     data = text.encode("utf-8")
     if b"\0" in data:
         raise ValueError("a text has a NUL character")
@@ -338,8 +341,9 @@ class _Listener:
             e = event.contents
             known = e.kind < len(_KINDS) and e.kind != _POLL  # later versions may add kinds
             if known and self._deliver is not None:
-                text = ctypes.string_at(e.text, e.length).decode("utf-8", "replace") if e.text else ""
-                self.deliver(Event(_KINDS[e.kind], text, e.done, e.total, e.seconds))
+                text = ctypes.string_at(e.text, e.length) if e.text else b""
+                self.deliver(Event(_KINDS[e.kind], text.decode("utf-8", "replace"), e.done, e.total,
+                                   e.seconds))
         except BaseException as error:  # none may leave a C callback
             self.fail(error)
         return int(self.stop)
@@ -366,12 +370,19 @@ def _finish(listener: _Listener, value: Optional[T], failure: Optional[BaseExcep
 
 
 def run(call: Callable[[Any], T], on_event: Optional[EventCallback] = None,
-        keep: Optional[Callable[[T], None]] = None) -> T:
+        keep: Optional[Callable[[T], None]] = None, verbose: Any = False) -> T:
     """call(callback), which makes a long call of the library with that callback.
 
     on_event gets its events, in the calling thread; a true answer asks the work to stop. An
     exception of on_event or of a signal handler stops the work and is raised when it has ended;
-    if the call has a value all the same, keep(value) gets it before."""
+    if the call has a value all the same, keep(value) gets it before. verbose: progress and notes
+    are written to standard error."""
+    if verbose:
+        progress = _Progress(on_event)
+        try:
+            return run(call, progress, keep)
+        finally:
+            progress.erase()
     if threading.current_thread() is threading.main_thread():
         return _run_beside(call, on_event, keep)
     listener = _Listener(on_event)
@@ -427,22 +438,33 @@ def _run_beside(call: Callable[[Any], T], on_event: Optional[EventCallback],
     return _finish(listener, outcome[0], outcome[1], keep)
 
 
-def shower(verbose: Any, on_event: Optional[EventCallback]) -> Optional[EventCallback]:
-    """on_event, or with `verbose` one that writes progress and notes to standard error."""
-    if not verbose:
-        return on_event
-    terminal = sys.stderr.isatty()
-    last = [0.0]
+class _Progress:
+    """Writes progress and notes to standard error, and hands events on. On a terminal progress is
+    one line, which `erase` takes away."""
 
-    def show(event: Event) -> Any:
+    def __init__(self, on_event: Optional[EventCallback]) -> None:
+        self._on_event = on_event
+        self._terminal = sys.stderr.isatty()
+        self._interval = 0.2 if self._terminal else 5
+        self._last = 0.0
+        self._shown = False
+
+    def __call__(self, event: Event) -> Any:
         if event.kind == "note":
+            self.erase()
             print(event.text, file=sys.stderr)
-        elif event.kind == "progress" and event.seconds - last[0] >= (0.2 if terminal else 5.0):
-            last[0] = event.seconds
+        elif event.kind == "progress" and event.seconds - self._last >= self._interval:
+            self._last = event.seconds
             part = f"{100 * event.done / event.total:3.0f} %  " if event.total > 0 else ""
             line = f"{event.seconds:7.1f} s  {part}{event.text}"
-            print("\r\x1b[K" + line[:100] if terminal else line, end="" if terminal else "\n",
-                  file=sys.stderr, flush=True)
-        return on_event(event) if on_event is not None else None
+            self.erase()
+            if self._terminal:
+                line = line[:shutil.get_terminal_size().columns - 1]
+            print(line, end="" if self._terminal else "\n", file=sys.stderr, flush=True)
+            self._shown = self._terminal
+        return self._on_event(event) if self._on_event is not None else None
 
-    return show
+    def erase(self) -> None:
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            self._shown = False

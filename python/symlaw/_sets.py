@@ -5,13 +5,13 @@ import ctypes
 import os
 from ctypes import byref, c_int, c_int64
 from dataclasses import dataclass
-from typing import Any, Optional, Sequence, Union, overload
+from typing import Any, Iterator, Optional, Sequence, Union, overload
 
 import numpy as np
 
 from ._command import joined, options_json
 from ._formula import Formula
-from ._library import (EventCallback, Handle, SetOptions, encoded, lib, made, run, shower)
+from ._library import EventCallback, Handle, SetOptions, encoded, lib, made, run
 
 __all__ = ["universe", "pairs", "Universe", "Pairs", "Pair"]
 
@@ -23,8 +23,8 @@ def _place(index: int, n: int) -> int:
     return int(index) % n
 
 
-class Universe(Sequence[Formula]):
-    """Every distinct expression up to a depth; see `universe`. A sequence of formulas."""
+class Universe:
+    """Every distinct expression up to a depth; see `universe`."""
 
     def __init__(self, handle: Handle, settings: dict[str, Any]) -> None:
         self._handle = handle
@@ -45,6 +45,13 @@ class Universe(Sequence[Formula]):
         handle = made("formula_free", lib.set_get, self._handle.pointer, _place(index, len(self)))
         return Formula._of(handle, None)
 
+    def __iter__(self) -> Iterator[Formula]:
+        for i in range(len(self)):
+            yield self[i]
+
+    def __contains__(self, formula: Union[Formula, str]) -> bool:
+        return self.find(formula) is not None
+
     @property
     def hash(self) -> str:
         """32 hexadecimal digits; equal sets have equal ones."""
@@ -59,7 +66,7 @@ class Universe(Sequence[Formula]):
 
     def is_withheld(self, index: int) -> bool:
         """Must training not see this member?"""
-        return bool(lib.set_is_withheld(self._handle.pointer, index))
+        return bool(lib.set_is_withheld(self._handle.pointer, _place(index, len(self))))
 
     def __reduce__(self) -> Any:
         return _universe_of, (self._settings,)
@@ -71,8 +78,8 @@ class Universe(Sequence[Formula]):
 
 def universe(depth: int = 3, variables: int = 2, ops: Union[str, Sequence[str], None] = None,
              count: int = 100000, *, seed: int = 0, withheld: float = 0.0, threads: int = 0,
-             max_memory: int = 0, cache: Union[str, "os.PathLike[str]", None] = None, verbose: Any = False,
-             on_event: Optional[EventCallback] = None) -> Universe:
+             max_memory: int = 0, cache: Union[str, "os.PathLike[str]", None] = None,
+             verbose: Any = False, on_event: Optional[EventCallback] = None) -> Universe:
     """The set of every distinct expression up to a depth, as a sequence of formulas.
 
     >>> e = universe(depth=2)
@@ -86,15 +93,17 @@ def universe(depth: int = 3, variables: int = 2, ops: Union[str, Sequence[str], 
                 "ops": joined(ops), "count": count,
                 "seed": seed, "withheld": withheld, "threads": threads, "max_memory": max_memory,
                 "cache": None if cache is None else os.fspath(cache)}
-    return _universe_of(settings, shower(verbose, on_event))
+    return _universe_of(settings, on_event, verbose)
 
 
-def _universe_of(settings: dict[str, Any], on_event: Optional[EventCallback] = None) -> Universe:
+def _universe_of(settings: dict[str, Any], on_event: Optional[EventCallback] = None,
+                 verbose: Any = False) -> Universe:
     s = settings
     o = SetOptions(ctypes.sizeof(SetOptions), s["depth"], s["variables"], encoded(s["ops"]),
                    s["count"], s["seed"], s["withheld"], s["threads"], s["max_memory"],
                    encoded(s["cache"]))
-    handle = run(lambda callback: made("set_close", lib.set_open, byref(o), callback, None), on_event)
+    handle = run(lambda callback: made("set_close", lib.set_open, byref(o), callback, None),
+                 on_event, verbose=verbose)
     return Universe(handle, settings)
 
 
@@ -116,10 +125,13 @@ class Pairs(Sequence[Pair]):
     def __init__(self, of: Universe, split: str, count: Optional[int], start: int,
                  options: dict[str, Any]) -> None:
         self.universe, self.split, self._start, self._options = of, split, start, options
-        self._handle = made("pairs_close", lib.pairs_open, of._handle.pointer, options_json(options))
+        self._handle = made("pairs_close", lib.pairs_open, of._handle.pointer,
+                            options_json(options))
         whole = lib.pairs_count(self._handle.pointer, encoded(split))
         if whole < 0:
             raise ValueError(f"no split {split!r}; there are train, valid, test and withheld")
+        if start < 0 or (count is not None and count < 0):
+            raise ValueError(f"start {start}, count {count}; neither can be below 0")
         self._given = count
         self._count = max(0, whole - start) if count is None else count
 
@@ -147,6 +159,9 @@ class Pairs(Sequence[Pair]):
                     Formula._of(made("formula_free", lib.pair_formula, p), None),
                     np.ctypeslib.as_array(tokens, (n.value,)).astype(np.int64),
                     lib.pair_member(p), i)
+
+    def __repr__(self) -> str:
+        return f"<symlaw.pairs({self.split!r}): {len(self)} pairs of {self.universe!r}>"
 
     def __reduce__(self) -> Any:
         return Pairs, (self.universe, self.split, self._given, self._start, self._options)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
 from ._command import Result, command, program
+from ._library import SymlawError
 
 __all__ = ["fit", "train", "laws", "study"]
 
@@ -43,10 +44,17 @@ def _file(table: Any) -> Iterator[_Path]:
         yield table
         return
     columns = {str(name): list(table[name]) for name in table}
+    if len({len(column) for column in columns.values()}) > 1:
+        sizes = ", ".join(f"{name!r} {len(column)}" for name, column in columns.items())
+        raise ValueError(f"columns have different numbers of rows: {sizes}")
     with tempfile.TemporaryDirectory(prefix="symlaw") as folder:
         path = Path(folder, "table.csv")
         path.write_text(_csv(columns), encoding="utf-8")
-        yield path
+        try:
+            yield path
+        except SymlawError as error:
+            error.args = (str(error).replace(str(path), "the table"),)
+            raise
 
 
 def fit(formula: str, data: Any, *, start: Optional[Mapping[str, float]] = None,

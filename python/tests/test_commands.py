@@ -63,8 +63,10 @@ def test_universe_is_a_sequence():
     assert [str(f) for f in e[:2]] == ["x1", "x2"]
     assert e.hash == symlaw.command("expressions", depth=2, count_only=True)["hash"]
     assert pickle.loads(pickle.dumps(e)).hash == e.hash
-    with pytest.raises(IndexError):
-        e[929]
+    assert "x2*x1/x2" in e and symlaw.Formula("exp(exp(exp(x1)))") not in e
+    for call in (e.__getitem__, e.is_withheld):
+        with pytest.raises(IndexError):
+            call(929)
     small = symlaw.universe(1, 1, ["exp", "+"], withheld=0.5)
     assert any(small.is_withheld(i) for i in range(len(small)))
 
@@ -81,8 +83,11 @@ def test_pairs_are_arrays_and_the_same_as_the_command_has():
     assert len(list(symlaw.pairs(count=3, start=7, depth=1))) == 3
     again = pickle.loads(pickle.dumps(data))
     assert again[11].y.tobytes() == data[11].y.tobytes() and len(again) == len(data)
+    assert repr(data).startswith(f"<symlaw.pairs('test'): {len(data)} pairs of <symlaw.universe(depth=2")
     with pytest.raises(ValueError, match="no split"):
         symlaw.pairs("exam", depth=1)
+    with pytest.raises(ValueError, match="below 0"):
+        symlaw.pairs(count=-1, depth=1)
 
 
 def test_fit_gives_the_answers_of_scipy():
@@ -98,6 +103,10 @@ def test_fit_gives_the_answers_of_scipy():
     assert np.allclose([c["error"] for c in best["constants"]], np.sqrt(np.diag(covariance)), rtol=1e-3)
     with pytest.raises(ValueError, match="1 row of data"):
         symlaw.fit("a*t + b", {"t": [1.0], "y": [2.0]})
+    with pytest.raises(ValueError, match="different numbers of rows: 't' 2, 'y' 1"):
+        symlaw.fit("a*t + b", {"t": [1.0, 2.0], "y": [2.0]})
+    with pytest.raises(ValueError, match='"a\\*q" has no column of the table in it'):
+        symlaw.fit("a*q", {"t": [1.0, 2.0, 3.0], "y": [2.0, 3.0, 5.0]})
 
 
 def test_fit_takes_groups_of_a_frame():

@@ -171,6 +171,16 @@ def test_a_callback_sees_progress_and_ends_it():
     assert all(event.kind in ("progress", "front", "note") and event.text for event, _ in events)
 
 
+def test_progress_is_one_line_that_goes_away(monkeypatch, capsys):
+    X, y = hard()
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    symlaw.discover(X, y, effort="high", verbose=1, on_event=lambda event: event.seconds > 0.3)
+    shown = capsys.readouterr().err
+    lines = shown.split("\r\x1b[K")
+    assert lines[-1] == "" and len(lines) > 1 and all(len(line) < 40 and "\n" not in line for line in lines)
+
+
 def test_the_front_so_far_is_reported():
     import json
     X, y = hard()
@@ -195,6 +205,7 @@ def test_what_is_found_pickles_and_is_shown():
     pytest.importorskip("pandas")
     x = np.linspace(1, 9, 30)
     found = symlaw.discover(x, x**2 + 0.1 * np.cos(9 * x), names=["a<b"], target="T & t", effort="low")
+    assert repr(found) == f"<symlaw.Discovery of {len(found)} formulas: {found}>"
     page = found._repr_html_()
     assert "<svg" in page and "<math" in page and "T &amp; t" in page and "a<b" not in page
     assert not re.search(r"<mn>[0-9.]{9,}</mn>", page)  # six digits are shown

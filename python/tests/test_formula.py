@@ -120,5 +120,10 @@ def test_errors_are_exceptions():
     assert info.value.status == -2 and info.value.status_text == "malformed input"
     with pytest.raises(ValueError, match="unknown format"):
         Formula("x1").text("klingon")
+    for call in (symlaw.Formula, Formula("x1").same):
+        with pytest.raises(TypeError, match="a text is needed, not 3"):
+            call(3)
+    with pytest.raises(ValueError, match="no column 'x1'; there are none"):
+        Formula("x1")()
     with pytest.raises(ValueError, match="NUL"):
         Formula("x1\0")
