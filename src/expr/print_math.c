@@ -14,8 +14,8 @@ typedef enum level { SUM, FACTOR, BASE } level; // a sum, or a fraction, or with
 typedef struct style {
     const char *begin, *end;
     const char *open, *close;
-    const char *sign, *minus, *plus; // sign: the minus before a first operand
-    const char *times, *times_digit;
+    const char *sign, *minus, *plus;              // sign: the minus before a first operand
+    const char *times, *times_digit, *times_word; // word: where a name has several letters
     const char *fraction_open, *fraction_mid, *fraction_close;
     const char *root_open, *root_close;
     const char *power_open, *power_mid, *power_close;
@@ -36,6 +36,7 @@ static const style latex = {
     .plus = " + ",
     .times = " ",
     .times_digit = " \\cdot ",
+    .times_word = " \\, ",
     .fraction_open = "\\frac{",
     .fraction_mid = "}{",
     .fraction_close = "}",
@@ -65,6 +66,7 @@ static const style mathml = {
     .plus = "<mo>+</mo>",
     .times = "<mo>&#x2062;</mo>", // invisible times
     .times_digit = "<mo>&#x22C5;</mo>",
+    .times_word = "<mo rspace=\"0.2em\">&#x2062;</mo>",
     .fraction_open = "<mfrac><mrow>",
     .fraction_mid = "</mrow><mrow>",
     .fraction_close = "</mrow></mfrac>",
@@ -89,6 +91,7 @@ typedef struct printer {
     const style *style;
     const sl_names *names;
     const double *params; // values of the free constants, or NULL
+    const char *times;    // of the style: a formula with a name of several letters needs a gap
 } printer;
 
 static void put(printer *p, const sl_node *e, level required);
@@ -160,8 +163,16 @@ static void put_latex_name(sl_str *s, const sl_node *e, const sl_names *names) {
     put_upright(s, spelled);
 }
 
-static void put_mathml_name(sl_str *s, const sl_node *e, const sl_names *names) {
+/* The name of a variable's column; NULL: it has none, or it is the plain one, x1. */
+static const char *own_name(const sl_names *names, const sl_node *e) {
     const char *column = e->op == SL_OP_VAR ? sl_expr__text_column_name(names, e->arg) : NULL;
+    char plain[16];
+    sl_snprintf(plain, sizeof plain, "x%d", e->arg);
+    return column && *column && strcmp(column, plain) != 0 ? column : NULL;
+}
+
+static void put_mathml_name(sl_str *s, const sl_node *e, const sl_names *names) {
+    const char *column = own_name(names, e);
     if (!column) {
         sl_str_addf(s, "<msub><mi>%c</mi><mn>%d</mn></msub>", e->op == SL_OP_VAR ? 'x' : 'c',
                     e->arg);
@@ -292,8 +303,7 @@ static void put_side(printer *p, const sl_fraction *f, bool below, level alone) 
     level required = first && factors == 1 ? alone : FACTOR;
     for (const sl_node *c = NULL; (c = sl_expr__text_factor(f, c, below));) {
         if (!first)
-            sl_str_add(p->s,
-                       begins_with_digit(p, c, below) ? p->style->times_digit : p->style->times);
+            sl_str_add(p->s, begins_with_digit(p, c, below) ? p->style->times_digit : p->times);
         put_factor(p, c, below, required);
         first = false;
     }
@@ -400,9 +410,22 @@ static void put(printer *p, const sl_node *e, level required) {
     if (brackets) sl_str_add(p->s, p->style->close);
 }
 
+/* Does e have a column whose name has several letters? R1 R2 is not R1R2. */
+static bool has_words(const sl_node *e, const sl_names *names) {
+    for (uint32_t i = 0; i < e->len; i += sl_expr_step(&e[i])) {
+        const char *name = own_name(names, &e[i]);
+        int first;
+        if (!name) continue;
+        sl_utf8_read(name, strlen(name), &first);
+        if (name[first]) return true;
+    }
+    return false;
+}
+
 void sl_expr__text_print_math(sl_str *s, sl_format format, const sl_node *e, const sl_names *names,
                               const double *params) {
-    printer p = { s, format == SL_FORMAT_LATEX ? &latex : &mathml, names, params };
+    const style *const by = format == SL_FORMAT_LATEX ? &latex : &mathml;
+    printer p = { s, by, names, params, has_words(e, names) ? by->times_word : by->times };
     sl_str_add(s, p.style->begin);
     put(&p, e, SUM);
     sl_str_add(s, p.style->end);

@@ -87,10 +87,9 @@ static void add_head(sl_str *s, const sl_report__picture *v) {
                     d->cut == SL_CUT_TIME ? "The time limit was reached" : "It was stopped");
 }
 
-/* Appends MathML as the printer wrote it, with a thin space where it has an invisible product sign:
- * names of columns are words, and 3 mass is not 3mass. left: what is equal to it, or NULL. */
+/* Appends MathML as the printer wrote it. left: what is equal to it, or NULL. */
 static void add_math(sl_str *s, const sl_str *printed, const char *left) {
-    static const char row[] = "<mrow>", times[] = "<mo>&#x2062;</mo>";
+    static const char row[] = "<mrow>";
     const char *at = sl_str_text(printed), *next = strstr(at, row);
     SL_ASSERT(next); // every formula of the printer is one
     next += strlen(row);
@@ -100,12 +99,7 @@ static void add_math(sl_str *s, const sl_str *printed, const char *left) {
         sl_plot_escape(s, left);
         sl_str_add(s, "</mi><mo>=</mo>");
     }
-    for (at = next; (next = strstr(at, times)); at = next) {
-        next += strlen(times);
-        sl_str_add_bytes(s, at, (size_t)(next - at));
-        sl_str_add(s, "<mspace width=\"0.2em\"/>");
-    }
-    sl_str_add(s, at);
+    sl_str_add(s, next);
 }
 
 static sl_status add_formula(sl_str *s, const sl_report__picture *v, const sl_candidate *c,

@@ -96,7 +96,7 @@ def test_comments_name_columns_as_the_formula_does(discover, tmp_path):
 
 def test_latex_has_the_names(discover, tmp_path):
     r = discover(write(tmp_path, plane(), header=["flow_rate", "p", "y"]), "--format", "latex")
-    assert r.out == "3 \\mathrm{flow\\_rate} - 2 p\n"
+    assert r.out == "3 \\, \\mathrm{flow\\_rate} - 2 \\, p\n"
 
 
 def test_names_that_are_words_keep_their_place(discover, tmp_path):

@@ -494,7 +494,7 @@ static void a_table_becomes_a_formula(void **state) {
     log_clear(&h);
     SL_MUST(t, symlaw_command("discover", ask(options, t, path, ",\"format\":\"latex\""), log_event,
                               &h, NULL));
-    assert_string_equal(output_of(&h), "3 \\mathrm{mass} - 2 \\mathrm{flow\\ rate}\n");
+    assert_string_equal(output_of(&h), "3 \\, \\mathrm{mass} - 2 \\, \\mathrm{flow\\ rate}\n");
     log_clear(&h);
 }
 

@@ -211,10 +211,48 @@ static void code_has_no_words_that_code_reserves(void **state) {
     }
 }
 
+/* R1 R2 is not R1R2; letters and plain variables need no gap. */
+static void names_of_several_letters_have_a_gap(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *name[2], *latex, *mathml;
+    } row[] = {
+        { { "R1", "R2" },
+          "2 \\, \\mathrm{R1} \\, \\mathrm{R2}",
+          "<mn>2</mn><mo rspace=\"0.2em\">&#x2062;</mo><mi>R1</mi><mo "
+          "rspace=\"0.2em\">&#x2062;</mo>"
+          "<mi>R2</mi>" },
+        { { "a", "\xce\xb8" },
+          "2 a \\mathrm{\xce\xb8}",
+          "<mn>2</mn><mo>&#x2062;</mo><mi>a</mi><mo>&#x2062;</mo><mi>\xce\xb8</mi>" },
+        { { "x1", "x2" },
+          "2 x_1 x_2",
+          "<mn>2</mn><mo>&#x2062;</mo><msub><mi>x</mi><mn>1</mn></msub><mo>&#x2062;</mo><msub><mi>x"
+          "</mi><mn>2</mn></msub>" },
+    };
+    const sl_node *e;
+    const char *text = "2*x1*x2";
+    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    for (int i = 0; i < SL_LEN(row); i++) {
+        const sl_names names = { row[i].name, 2 };
+        sl_str latex = { 0 }, mathml = { 0 };
+        SL_MUST(t, sl_expr_print(&latex, SL_FORMAT_LATEX, e, &names));
+        SL_MUST(t, sl_expr_print(&mathml, SL_FORMAT_MATHML, e, &names));
+        const bool right =
+            strcmp(latex.text, row[i].latex) == 0 && strstr(mathml.text, row[i].mathml);
+        char shown[400];
+        snprintf(shown, sizeof shown, "%s %s", latex.text, mathml.text);
+        sl_str_clear(&latex);
+        sl_str_clear(&mathml);
+        SL_CHECK(t, right, "%s", shown);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(any_names_read_back),
         SL_TEST(code_has_no_words_that_code_reserves),
+        SL_TEST(names_of_several_letters_have_a_gap),
         SL_TEST(words_are_read_as_columns),
         SL_TEST(letters_of_latex_multiply),
         SL_TEST(plain_variables_can_be_counted),
