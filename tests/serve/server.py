@@ -2,6 +2,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -38,6 +39,22 @@ class Reply:
         return f"{self.status} {self.bytes[:500]!r}"
 
 
+def is_whole(raw):
+    """Does it have as many bytes behind the headers as they say?"""
+    head, _, body = raw.partition(b"\r\n\r\n")
+    length = re.search(rb"\r\nContent-Length: (\d+)", head)
+    return bool(length) and len(body) >= int(length[1])
+
+
+def wait_for(condition, seconds=120):
+    """The first value that is true."""
+    end = time.monotonic() + seconds * SLOW
+    while not (found := condition()):
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.05)
+    return found
+
+
 class Server:
     def __init__(self, *args, **more):
         self.process = subprocess.Popen([PROGRAM, "serve", *args], stdout=subprocess.PIPE,
@@ -71,23 +88,17 @@ class Server:
     def post(self, path, body, **headers):
         return self.ask("POST", path, body, **headers)
 
-    def raw(self, data, wait=10):
-        """Bytes to the socket; what comes back until it is closed or quiet."""
+    def raw(self, data, wait=30):
+        """Bytes to the socket; what comes back: one reply, or all until the socket is closed or quiet for `wait` seconds."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=wait * SLOW) as s:
+            got = b""
             try:
                 s.sendall(data)
             except (BrokenPipeError, ConnectionResetError):
                 pass
-            s.settimeout(wait * SLOW)
-            got = b""
             try:
-                while True:
-                    piece = s.recv(65536)
-                    if not piece:
-                        break
+                while not is_whole(got) and (piece := s.recv(65536)):
                     got += piece
-                    if b"\r\n\r\n" in got:
-                        s.settimeout(0.3)
             except (TimeoutError, socket.timeout, ConnectionResetError):
                 pass
             return got
@@ -100,14 +111,13 @@ class Server:
     def state(self, job):
         return self.get(f"/api/v1/jobs/{job}").json
 
-    def wait(self, job, *states, seconds=60):
-        end = time.monotonic() + seconds * SLOW
-        while time.monotonic() < end:
-            s = self.state(job)
-            if s["state"] in (states or ("done", "failed", "cancelled")):
-                return s
-            time.sleep(0.05)
-        raise AssertionError(f"still {s['state']}")
+    def wait(self, job, *states):
+        """Its state, once it is one of these, or has ended."""
+        return wait_for(lambda: (s := self.state(job))["state"] in (states or ("done", "failed", "cancelled")) and s)
+
+    def wait_for_formulas(self, job):
+        """Until it has some: a job that is cancelled has a result from then on."""
+        wait_for(lambda: self.state(job)["front"])
 
     def events(self, path, last=None, most=None):
         """The events of a stream until its end, or the first `most`: (id, name, data)."""
@@ -136,7 +146,7 @@ class Server:
             if line.startswith("VmRSS"):
                 return int(line.split()[1]) * 1024
 
-    def stop(self, how=signal.SIGTERM, seconds=20):
+    def stop(self, how=signal.SIGTERM, seconds=60):
         if self.process.poll() is None:
             self.process.send_signal(how)
         out, err = self.process.communicate(timeout=seconds * SLOW)
