@@ -1,6 +1,6 @@
 # What the Python package holds besides its modules: library, program, default model, example tables
 # and the page of "symlaw serve". Included where scikit-build-core builds the package. Library and
-# program find share/ by their own place (src/commands/model_default.c).
+# program find share/ by their own place (src/commands/share.c).
 set(python_data symlaw/share/symlaw)
 file(GLOB tables examples/*.csv)
 install(FILES models/small.safetensors DESTINATION ${python_data}/models COMPONENT python)

@@ -23,7 +23,6 @@ if(TARGET symlaw_serve)
     add_library(serve_counted STATIC ${serve_sources} tests/fixture/counted.c)
     target_compile_options(serve_counted PRIVATE
         -include ${CMAKE_SOURCE_DIR}/tests/fixture/counted.h)
-    target_compile_definitions(serve_counted PRIVATE SL_DATA_FOLDER="${CMAKE_INSTALL_FULL_DATADIR}")
     target_link_libraries(serve_counted PUBLIC fixture PRIVATE PkgConfig::MICROHTTPD)
 endif()
 

@@ -101,6 +101,11 @@ static inline int symlaw_no(symlaw_truth t) { return t.answer < 0; }
 /* Frees a string that a call returned; NULL is accepted. */
 SYMLAW_API void symlaw_string_free(char *text);
 
+/* *path := a file or folder that is installed with symlaw, share/symlaw/NAME, such as
+ * "examples/kepler.csv". It is searched for from the folder of this program or library, then where
+ * the build was configured to install to. SYMLAW_EINVAL: there is none. */
+SYMLAW_API SYMLAW_NODISCARD symlaw_status symlaw_share_find(char **path, const char *name);
+
 /* ---------------------------------------------------------------- progress ------------------ */
 
 typedef enum symlaw_event_kind {

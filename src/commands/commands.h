@@ -228,6 +228,9 @@ SL_NODISCARD sl_status sl_commands_discover_rows(sl_discovery **out,
 SL_NODISCARD sl_status sl_commands_discover_options(sl_discover_options *out,
                                                     const sl_commands_look *look, int64_t seed);
 
+/* Appends the path of share/symlaw/NAME (share.c). SL_EINVAL: there is none; the message lists the
+ * places. */
+SL_NODISCARD sl_status sl_commands_share_find(sl_str *found, const char *name);
 /* Appends the path of the default model (model_default.c). SL_EINVAL: there is none; the message
  * lists the places and how to get one. */
 SL_NODISCARD sl_status sl_commands_model_default(sl_str *found);

@@ -381,8 +381,16 @@ SL_NODISCARD sl_status sl_commands__model_open(sl_infer **out, const sl_commands
  * PREFIX/share. Appends the places that have none. */
 SL_NODISCARD sl_status sl_commands__model_search(sl_str *found, sl_str *looked, const char *folder,
                                             const char *data_folder);
+
+/* Appends share/symlaw/NAME as it is found from these folders; false where there is none. */
+bool sl_commands__share_search(sl_str *found, sl_str *looked, const char *folder,
+                               const char *data_folder, const char *name);
+/* Appends the path to `found` if it exists, else to `looked`. */
+bool sl_commands__file_try(sl_str *found, sl_str *looked, const char *path);
 /* The folder of the file that holds this code; false where it is unknown. */
 bool sl_commands__code_folder(char folder[PATH_MAX]);
+extern const char sl_commands__data_folder[]; // PREFIX/share
+
 /* ---------------------------------------------------------------- formulas to paste --------- */
 
 /* Choices of --format where a formula is the result: a table, or a format of SL_FORMATS, of which

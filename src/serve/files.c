@@ -1,10 +1,6 @@
-/* files - pages and examples, read once at the start.
- *
- * share/symlaw is looked for where the default model is (commands/model_default.c): beside the
- * program, in the two folders above, and where the build was configured to install to. */
+/* files - pages and examples, read once at the start. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,32 +9,6 @@
 #include "serve/serve_impl.h"
 
 enum { FILES_MAX = 200, BYTES_MAX = 8 << 20 };
-
-/* ---------------------------------------------------------------- where --------------------- */
-
-static bool to_parent(char *path) {
-    char *slash = strrchr(path, '/');
-    if (!slash || !*path) return false;
-    *slash = '\0';
-    return true;
-}
-
-static bool is_folder(const char *path) {
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-}
-
-bool sl_serve__share(char *path, size_t size) {
-    enum { FOLDERS = 3 };
-    char folder[PATH_MAX];
-    bool more = realpath("/proc/self/exe", folder) && to_parent(folder);
-    for (int i = 0; i < FOLDERS && more; i++, more = to_parent(folder)) {
-        sl_serve__format(path, size, "%s/share/symlaw", folder);
-        if (is_folder(path)) return true;
-    }
-    sl_serve__format(path, size, "%s/symlaw", SL_DATA_FOLDER);
-    return is_folder(path);
-}
 
 /* ---------------------------------------------------------------- one file ------------------ */
 
@@ -165,12 +135,12 @@ static bool is_wanted(const char *name, bool examples) {
 }
 
 bool sl_serve__files_read(sl_serve__files *out, const char *folder, bool examples) {
-    char path[PATH_MAX + 32];
+    char *path = NULL;
     *out = (sl_serve__files){ 0 };
-    if (!sl_serve__share(path, PATH_MAX)) return true;
-    sl_serve__format(path + strlen(path), sizeof path - strlen(path), "/%s", folder);
-    DIR *dir = opendir(path);
-    if (!dir) return true;
+    const symlaw_status st = symlaw_share_find(&path, folder);
+    DIR *dir = path ? opendir(path) : NULL;
+    symlaw_string_free(path);
+    if (!dir) return st != SYMLAW_ENOMEM;
     out->file = calloc(FILES_MAX, sizeof *out->file);
     bool good = out->file != NULL;
     for (struct dirent *e = readdir(dir); good && e && out->n < FILES_MAX; e = readdir(dir))

@@ -219,9 +219,6 @@ bool sl_serve__files_read(sl_serve__files *out, const char *folder, bool example
 const sl_serve__file *sl_serve__files_find(const sl_serve__files *f, const char *name);
 void sl_serve__files_clear(sl_serve__files *f);
 
-/* Where share/symlaw is: false where it is not found. */
-bool sl_serve__share(char *path, size_t size);
-
 /* ---------------------------------------------------------------- events -------------------- */
 
 /* Events that readers follow: of a job, of the study. A later event of a kind that replaces takes
