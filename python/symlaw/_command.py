@@ -17,14 +17,14 @@ __all__ = ["command", "commands", "Result"]
 class Result(Dict[str, Any]):
     """The JSON object of a command's result.
 
-    output: what the program would have printed. notes: what it would have said beside it."""
+    output: the standard output of the program. notes: its messages."""
 
     output: str = ""
     notes: tuple[str, ...] = ()
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON can say it."""
+    """A value of a type that JSON has."""
     if isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, np.generic):
@@ -40,9 +40,9 @@ def _plain(value: Any) -> Any:
 
 def options_json(options: Mapping[str, Any]) -> Optional[bytes]:
     """Options as the library reads them: set_size becomes set-size, None is left out."""
-    given = {name.rstrip("_").replace("_", "-"): _plain(value) for name, value in options.items()
-             if value is not None}
-    return encoded(json.dumps(given, ensure_ascii=False))
+    return encoded(json.dumps({name.rstrip("_").replace("_", "-"): _plain(value)
+                               for name, value in options.items() if value is not None},
+                              ensure_ascii=False))
 
 
 def joined(items: Union[str, Sequence[str], None]) -> Optional[str]:
@@ -60,8 +60,8 @@ def command(name: str, *, on_event: Optional[EventCallback] = None, verbose: Any
     >>> command("expressions", same=["exp(x1)*exp(x2)", "exp(x1 + x2)"])["answer"]
     'yes'
 
-    on_event: gets every Event; a true answer asks the work to stop. verbose: writes progress to
-    standard error. `help(symlaw.commands)` says how to list commands and options."""
+    on_event: is called with every Event; a true value cancels the work. verbose: writes progress
+    to standard error. `symlaw.commands()` lists commands and options."""
     output: list[str] = []
     notes: list[str] = []
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 import numpy as np
 
 from ._command import joined, options_json
-from ._formula import Formula, as_column, as_columns, column_names, needs
+from ._formula import Formula, as_column, as_columns, as_names, column_names, needs, plain_names
 from ._library import (EventCallback, Handle, Rows, SymlawError, column_array, encoded, lib, made,
                        name_array, printed, run)
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["discover", "Discovery", "Candidate"]
 
 MAX_INPUTS = 16
-_PICTURE_ROWS = 2000  # more cannot be told apart in a figure
+_PICTURE_ROWS = 2000  # more cannot be distinguished in a figure
 _RENAMED = {"timeout": "max_time", "seed": "random_state"}  # options that have other names here
 
 
@@ -54,9 +54,9 @@ class Candidate:
 class _Data:
     """Rows as the library takes them; keeps what the struct points to."""
 
-    def __init__(self, columns: Sequence[np.ndarray], y: np.ndarray, names: Optional[Sequence[str]],
-                 target: Optional[str], sigma: Optional[np.ndarray], relative: bool) -> None:
-        self.columns, self.y, self.sigma = list(columns), y, sigma
+    def __init__(self, columns: list[np.ndarray], y: np.ndarray, names: tuple[str, ...],
+                 target: str, sigma: Optional[np.ndarray], relative: bool) -> None:
+        self.columns, self.y, self.sigma = columns, y, sigma
         self.names, self.target, self.relative = names, target, relative
         pointers, texts = column_array(self.columns), name_array(names)
         self._kept = (pointers, texts)
@@ -66,16 +66,10 @@ class _Data:
 
     def sample(self, n: int) -> "_Data":
         """At most n rows, spread evenly."""
-        if len(self.y) <= n:
-            pick = np.arange(len(self.y))
-        else:
-            pick = np.arange(n) * len(self.y) // n
-
-        def part(a: Optional[np.ndarray]) -> Optional[np.ndarray]:
-            return None if a is None else np.ascontiguousarray(a[pick])
-
-        return _Data([part(c) for c in self.columns], part(self.y), self.names,  # type: ignore
-                     self.target, part(self.sigma), self.relative)
+        n = min(n, len(self.y))
+        rows = np.arange(n) * len(self.y) // n
+        return _Data([column[rows] for column in self.columns], self.y[rows], self.names, self.target,
+                     None if self.sigma is None else self.sigma[rows], self.relative)
 
 
 @dataclass(repr=False)
@@ -84,7 +78,7 @@ class Discovery:
 
     Indexing and iteration give candidates; `formula` is the best. cut: "time" or "cancel" if the
     work ended early, else "". within_noise: the best formula leaves no more than the noise of y, as
-    far as the search can tell. details: the JSON object of all that was looked at. inputs: which
+    far as the search can tell. details: the JSON object with all candidates. inputs: which
     columns of X the variables are, from 0; with more than 16 columns not all of them."""
 
     candidates: list[Candidate]
@@ -180,22 +174,24 @@ def _shown(f: Formula) -> Formula:
 
 # ---------------------------------------------------------------- the model ---------------------
 
-_models: dict[str, Handle] = {}
-_models_lock = threading.Lock()
+_defaults: dict[tuple[str, str], Handle] = {}
+_defaults_lock = threading.Lock()
 
 
-def _model(path: Optional[str]) -> Optional[Handle]:
-    """A model by path, kept for later calls. The default one may be missing."""
-    key = path or "\0".join((os.environ.get("SYMLAW_MODEL", ""), os.getcwd()))
-    with _models_lock:
-        if key not in _models:
+def _model(path: Any) -> Optional[Handle]:
+    """The model of a path. None: the default one, which is opened once and may be missing."""
+    if path is not None:
+        return made("model_close", lib.model_open, encoded(os.fspath(path)))
+    key = os.environ.get("SYMLAW_MODEL", ""), os.getcwd()
+    with _defaults_lock:
+        if key not in _defaults:
             try:
-                _models[key] = made("model_close", lib.model_open, encoded(path))
+                _defaults[key] = made("model_close", lib.model_open, None)
             except SymlawError as error:
-                if path is None and error.status == -1:
+                if error.status == -1:
                     return None  # there is none: the search works alone
                 raise
-        return _models[key]
+        return _defaults[key]
 
 
 # ---------------------------------------------------------------- the call ----------------------
@@ -226,39 +222,47 @@ def discover(X: Any, y: Any, *, names: Optional[Sequence[str]] = None, target: O
 
     On Ctrl-C the work stops, and what was found by then is the attribute `discovery` of the
     KeyboardInterrupt."""
-    columns = as_columns(X)
+    columns, values = as_columns(X), as_column(y)
     if names is None:
-        names = column_names(X)
-    if target is None:
-        target = (column_names(y) or ["y"])[0]
-    if names is not None and len(names) != len(columns):
-        raise ValueError(f"{len(names)} names for {len(columns)} columns")
+        names = column_names(X) or plain_names(len(columns))
     if not columns:
         raise ValueError("X has no columns")
-    target_values = as_column(y)
-    if any(len(c) != len(target_values) for c in columns):
-        raise ValueError(f"X has {len(columns[0])} rows, y has {len(target_values)}")
-    columns, target_values, errors, relative, sigma_value = _errors(columns, target_values,
-                                                                     sample_weight, sigma)
-    data = _Data(columns, target_values, names, target, errors, relative)
+    if len(names) != len(columns):
+        raise ValueError(f"{len(names)} names for {len(columns)} columns")
+    if any(len(column) != len(values) for column in columns):
+        raise ValueError(f"X has {len(columns[0])} rows, y has {len(values)}")
+    errors, relative = None, sample_weight is not None
+    if relative:
+        if sigma is not None:
+            raise ValueError("sample_weight and sigma both say how precise rows are; give one")
+        weight = as_column(np.broadcast_to(sample_weight, values.shape), "sample_weight")
+        if not np.all(np.isfinite(weight)) or np.any(weight < 0):
+            raise ValueError("sample_weight must be finite numbers, none below 0")
+        used = weight > 0
+        columns, values, weight = [column[used] for column in columns], values[used], weight[used]
+        if np.any(weight != weight[:1]):
+            errors = 1 / np.sqrt(weight)
+    elif np.ndim(sigma) > 0:
+        errors, sigma = as_column(np.broadcast_to(sigma, values.shape), "sigma"), None
+    data = _Data(columns, values, as_names(names), target or (column_names(y) or ["y"])[0], errors,
+                 relative)
     inputs = tuple(range(len(columns)))
     if len(columns) > MAX_INPUTS:
         chosen = (c_int * MAX_INPUTS)()
         lib.rows_choose_inputs(chosen, byref(data.rows), MAX_INPUTS, random_state)
         inputs = tuple(chosen)
-        every = names or [f"x{i + 1}" for i in range(len(columns))]
-        data = _Data([columns[i] for i in inputs], target_values, [every[i] for i in inputs],
-                     target, errors, relative)
+        data = _Data([columns[i] for i in inputs], values, tuple(data.names[i] for i in inputs),
+                     data.target, errors, relative)
     if "ops" in options:
         options["ops"] = joined(options["ops"])
     if isinstance(options.get("units"), Mapping):
         options["units"] = ",".join(f'"{name}"={unit}' for name, unit in options["units"].items())
     text = options_json({"effort": effort, "search": search, "timeout": max_time or 0.0,
-                         "seed": random_state, "threads": threads, "sigma": sigma_value, **options})
-    taken = None if search == "exhaustive" else _model(None if model is None else os.fspath(model))
+                         "seed": random_state, "threads": threads, "sigma": sigma, **options})
+    opened = None if search == "exhaustive" else _model(model)
 
     def call(callback: Any) -> Discovery:
-        handle = made("discovery_free", lib.discover_rows, taken.pointer if taken else None,
+        handle = made("discovery_free", lib.discover_rows, opened.pointer if opened else None,
                       byref(data.rows), text, callback, None)
         return _collected(handle, data, inputs)
 
@@ -274,30 +278,8 @@ def discover(X: Any, y: Any, *, names: Optional[Sequence[str]] = None, target: O
         raise
 
 
-def _errors(columns: list[np.ndarray], y: np.ndarray, weight: Any, sigma: Any) -> Any:
-    """Columns and y without rows of weight 0; errors by row, or None; are those relative? And the
-    one sigma of all rows, or None."""
-    if weight is not None and sigma is not None:
-        raise ValueError("sample_weight and sigma both say how good rows are; give one")
-    if weight is not None:
-        weight = np.broadcast_to(np.asarray(weight, dtype=np.float64), y.shape)
-        if not np.all(np.isfinite(weight)) or np.any(weight < 0):
-            raise ValueError("sample_weight must be finite numbers, none below 0")
-        use = weight > 0
-        if not np.all(use):
-            columns = [np.ascontiguousarray(c[use]) for c in columns]
-            y, weight = y[use], weight[use]
-        if len(weight) == 0 or np.all(weight == weight[0]):
-            return columns, y, None, False, None
-        return columns, y, np.ascontiguousarray(1 / np.sqrt(weight)), True, None
-    if sigma is None or np.ndim(sigma) == 0:
-        return columns, y, None, False, None if sigma is None else float(sigma)
-    return columns, y, as_column(np.broadcast_to(sigma, y.shape)), False, None
-
-
 def _collected(handle: Handle, data: _Data, inputs: tuple[int, ...]) -> Discovery:
     f = handle.pointer
-    names = None if data.names is None else list(data.names)
     found = []
     for i in range(lib.discovery_count(f)):
         errors = []
@@ -305,15 +287,13 @@ def _collected(handle: Handle, data: _Data, inputs: tuple[int, ...]) -> Discover
             error = c_double(math.nan)
             lib.discovery_constant(f, i, k, byref(error))
             errors.append(error.value)
-        formula = Formula._of(made("formula_free", lib.discovery_formula, f, i), names)
+        formula = Formula._of(made("formula_free", lib.discovery_formula, f, i), data.names)
         found.append(Candidate(
             formula, lib.discovery_size(f, i), lib.discovery_r2(f, i), lib.discovery_rmse(f, i),
             lib.discovery_bits(f, i), lib.discovery_evidence(f, i),
             bool(lib.discovery_on_front(f, i)), lib.discovery_source(f, i).decode(),
             lib.discovery_status(f, i).decode(), lib.discovery_holdout_r2(f, i),
             lib.discovery_log_prob(f, i), tuple(errors)))
-    details: Mapping[str, Any] = json.loads(printed(lib.discovery_json, f))
-    plain = tuple(names) if names else tuple(f"x{i + 1}" for i in range(len(data.columns)))
-    return Discovery(found, lib.discovery_cut(f).decode(),
-                     bool(lib.discovery_within_noise(f)), dict(details), plain,
-                     data.target or "y", inputs, handle, data.sample(_PICTURE_ROWS))
+    return Discovery(found, lib.discovery_cut(f).decode(), bool(lib.discovery_within_noise(f)),
+                     json.loads(printed(lib.discovery_json, f)), data.names, data.target, inputs,
+                     handle, data.sample(_PICTURE_ROWS))

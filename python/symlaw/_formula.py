@@ -48,7 +48,7 @@ class Formula:
 
     def __init__(self, text: str, format: str = "infix",
                  names: Optional[Sequence[str]] = None) -> None:
-        self._names = _as_names(names)
+        self._names = None if names is None else as_names(names)
         self._handle = made("formula_free", lib.formula_parse, encoded(text), encoded(format),
                             name_array(self._names), len(self._names or ()))
 
@@ -56,7 +56,7 @@ class Formula:
     def _of(cls, handle: Handle, names: Optional[Sequence[str]]) -> "Formula":
         self = cls.__new__(cls)
         self._handle = handle
-        self._names = _as_names(names)
+        self._names = None if names is None else as_names(names)
         return self
 
     # ------------------------------------------------------------ text
@@ -69,7 +69,8 @@ class Formula:
         return self.text()
 
     def __repr__(self) -> str:
-        names = "" if self._names is None else f", names={list(self._names)!r}"
+        plain = self._names is None or self._names == plain_names(len(self._names))
+        names = "" if plain else f", names={list(self.names)!r}"
         return f"Formula({self.text()!r}{names})"
 
     def latex(self) -> str:
@@ -95,7 +96,7 @@ class Formula:
         """The same with variables x1, x2, ...: a column may be called x2 and be another one."""
         values = self.constants
         return self.bind(None if np.isnan(values).any() else values,
-                         [f"x{i + 1}" for i in range(len(self.names))])
+                         plain_names(len(self.names)))
 
     def exact_text(self, digits: int = 12) -> str:
         """Text for SymPy with the columns' names, in which every number is an integer or a
@@ -116,10 +117,10 @@ class Formula:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of its variables; x1, x2, ... where none were given."""
+        """Of its variables; x1, x2, ... by default."""
         if self._names is not None:
             return self._names
-        return tuple(f"x{i + 1}" for i in range(self.variables))
+        return plain_names(self.variables)
 
     @property
     def nodes(self) -> int:
@@ -149,11 +150,11 @@ class Formula:
         >>> f = Formula("c1*exp(c2*x1)").bind([3, -0.5], names=["t"])
         >>> print(f, "|", f.bind())
         3*exp(-0.5*t) | c1*exp(t*c2)"""
-        given = None if values is None else np.ascontiguousarray(values, dtype=np.float64)
-        new = self._names if names is None else _as_names(names)
+        numbers = None if values is None else as_column(values, "values")
+        new = self._names if names is None else as_names(names)
         handle = made("formula_free", lib.formula_bind, self._handle.pointer,
-                      None if given is None else given.ctypes.data,
-                      0 if given is None else len(given), name_array(new), len(new or ()))
+                      None if numbers is None else numbers.ctypes.data,
+                      0 if numbers is None else len(numbers), name_array(new), len(new or ()))
         return Formula._of(handle, new)
 
     # ------------------------------------------------------------ algebra
@@ -221,17 +222,19 @@ def _restored(text: str, values: Optional[list[float]],
     return Formula(text, "prefix").bind(values, names)
 
 
-def _as_names(names: Optional[Sequence[str]]) -> Optional[tuple[str, ...]]:
+def plain_names(n: int) -> tuple[str, ...]:
+    return tuple(f"x{i + 1}" for i in range(n))
+
+
+def as_names(names: Sequence[str]) -> tuple[str, ...]:
     """Each name once, as the library writes them: one that is empty or repeats an earlier one is
     x<number>, with underscores before it where a column has that name."""
-    if names is None:
-        return None
-    given = [str(name) for name in names]
+    texts = [str(name) for name in names]
     result = []
-    for i, name in enumerate(given):
-        if not name or name in given[:i]:
+    for i, name in enumerate(texts):
+        if not name or name in texts[:i]:
             name = f"x{i + 1}"
-            while name in given:
+            while name in texts:
                 name = "_" + name
         result.append(name)
     return tuple(result)

@@ -227,7 +227,7 @@ class _Library:
         return error
 
     def text(self, pointer: c_void_p) -> str:
-        """The string that a call has handed out, which is freed."""
+        """The string that a call has returned, which is freed."""
         try:
             return ctypes.string_at(pointer.value or 0).decode("utf-8", "replace")
         finally:
@@ -267,7 +267,7 @@ def column_array(columns: Iterable[np.ndarray]) -> Any:
 
 
 class Handle:
-    """Owns what a call has handed out; `pointer` is it."""
+    """Owns an object of the library; `pointer` is its address."""
 
     __slots__ = ("pointer", "_as_parameter_", "__weakref__")
 
@@ -312,11 +312,11 @@ _POLL = 4
 
 @dataclass(frozen=True)
 class Event:
-    """What a running call reports.
+    """A report of a running call.
 
-    kind: "progress" (done of total; text says of what), "note" (something to know), "output" (the
-    next part of what the program would print), "excerpt" (before a failure: the part of the input
-    that cannot be read) or "front" (of a discovery: the best formulas so far, as JSON)."""
+    kind: "progress" (`done` of `total`; text: the stage), "note" (a message), "output" (the next
+    part of the output of a command), "excerpt" (before a failure: the part of the input that cannot
+    be read) or "front" (of a discovery: the best formulas so far, as JSON)."""
 
     kind: str
     text: str
@@ -329,7 +329,7 @@ EventCallback = Callable[[Event], Any]
 
 
 class _Listener:
-    """The C callback of one call: hands events on and answers whether to stop."""
+    """The C callback of one call: passes events on and returns whether to stop."""
 
     def __init__(self, deliver: Optional[EventCallback]) -> None:
         self.stop = False
@@ -373,7 +373,7 @@ def run(call: Callable[[Any], T], on_event: Optional[EventCallback] = None,
         keep: Optional[Callable[[T], None]] = None, verbose: Any = False) -> T:
     """call(callback), which makes a long call of the library with that callback.
 
-    on_event gets its events, in the calling thread; a true answer asks the work to stop. An
+    on_event gets its events, in the calling thread; a true value cancels the work. An
     exception of on_event or of a signal handler stops the work and is raised when it has ended;
     if the call has a value all the same, keep(value) gets it before. verbose: progress and notes
     are written to standard error."""
@@ -439,8 +439,8 @@ def _run_beside(call: Callable[[Any], T], on_event: Optional[EventCallback],
 
 
 class _Progress:
-    """Writes progress and notes to standard error, and hands events on. On a terminal progress is
-    one line, which `erase` takes away."""
+    """Writes progress and notes to standard error, and passes events on. On a terminal progress is
+    one line, which `erase` removes."""
 
     def __init__(self, on_event: Optional[EventCallback]) -> None:
         self._on_event = on_event

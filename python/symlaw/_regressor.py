@@ -58,7 +58,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     units : str or mapping, optional
         Units of columns, as "m=kg,v=m/s,E=J"; the target is called `target`.
     holdout : float
-        Part of the rows that is kept aside to judge by (`candidates_.holdout_r2`).
+        Part of the rows that is held out to judge by (`candidates_.holdout_r2`).
     fill : float or "mean", optional
         What `predict` returns where the formula has no real value; "mean" is that of the training
         target. None: NaN.
@@ -74,7 +74,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     on_event : callable, optional
         Gets every `symlaw.Event`; a true answer ends the fit with the best so far.
     options : dict, optional
-        Further options of `symlaw discover`; they go before the parameters.
+        Further options of `symlaw discover`; they override parameters.
 
     Attributes
     ----------
@@ -141,8 +141,6 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         y = np.asarray(y, dtype=np.float64)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        names = [str(n) for n in getattr(self, "feature_names_in_", ())] or \
-            [f"x{i + 1}" for i in range(X.shape[1])]
         self.y_mean_ = float(np.average(y, weights=sample_weight))
         if self.fill is not None:
             self._fill()  # fails now rather than after the search
@@ -153,8 +151,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
                    "holdout": self.holdout, "max_memory": self.max_memory,
                    "verbose": self.verbose, "on_event": self.on_event, **(self.options or {})}
         try:
-            found = discover(X, y, names=names, target=target, sample_weight=sample_weight,
-                             **options)
+            found = discover(X, y, names=getattr(self, "feature_names_in_", None), target=target,
+                             sample_weight=sample_weight, **options)
         except BaseException as error:
             partial = getattr(error, "discovery", None)
             if partial is not None and len(partial) > 0:
@@ -195,7 +193,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         return y
 
     def _fill(self) -> float:
-        """What `fill` says, as a number."""
+        """The value of `fill`."""
         if self.fill == "mean":
             return self.y_mean_
         if isinstance(self.fill, numbers.Real):

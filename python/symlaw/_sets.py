@@ -72,8 +72,8 @@ class Universe:
         return _universe_of, (self._settings,)
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{k}={v!r}" for k, v in self._settings.items())
-        return f"<symlaw.universe({said}): {len(self)} expressions>"
+        settings = ", ".join(f"{k}={v!r}" for k, v in self._settings.items() if v is not None)
+        return f"<symlaw.universe({settings}): {len(self)} expressions>"
 
 
 def universe(depth: int = 3, variables: int = 2, ops: Union[str, Sequence[str], None] = None,
@@ -132,7 +132,7 @@ class Pairs(Sequence[Pair]):
             raise ValueError(f"no split {split!r}; there are train, valid, test and withheld")
         if start < 0 or (count is not None and count < 0):
             raise ValueError(f"start {start}, count {count}; neither can be below 0")
-        self._given = count
+        self._requested = count
         self._count = max(0, whole - start) if count is None else count
 
     def __len__(self) -> int:
@@ -164,7 +164,7 @@ class Pairs(Sequence[Pair]):
         return f"<symlaw.pairs({self.split!r}): {len(self)} pairs of {self.universe!r}>"
 
     def __reduce__(self) -> Any:
-        return Pairs, (self.universe, self.split, self._given, self._start, self._options)
+        return Pairs, (self.universe, self.split, self._requested, self._start, self._options)
 
 
 def pairs(split: str = "train", count: Optional[int] = None, start: int = 0, *,
@@ -180,8 +180,8 @@ def pairs(split: str = "train", count: Optional[int] = None, start: int = 0, *,
 
     Nothing is stored: pair i of a split is the same on every machine. split: "train", "valid",
     "test" or "withheld". of: a `universe`; else it is made with depth, variables, ops, set_size,
-    seed and withheld. options: those of `symlaw pairs` that say how data are drawn (points, noise,
-    constant_max, ...). Training may go on past one pass: count says how far."""
+    seed and withheld. options: those of `symlaw pairs` for the data (points, noise,
+    constant_max, ...). count may exceed one pass, which is the default."""
     if of is None:
         of = universe(depth, variables, ops, set_size, seed=seed, withheld=withheld)
     return Pairs(of, split, count, start, options)

@@ -76,9 +76,9 @@ def test_pairs_are_arrays_and_the_same_as_the_command_has():
     data = symlaw.pairs("test", depth=2, points=16)
     lines = symlaw.command("pairs", split="test", depth=2, points=16, start=5, count=2).output.splitlines()
     for i, line in enumerate(lines):
-        pair, told = data[5 + i], json.loads(line)
-        assert pair.x.T.tolist() == told["x"] and pair.y.tolist() == told["y"]
-        assert pair.tokens.tolist() == told["tokens"] and pair.member == told["base"]
+        pair, expected = data[5 + i], json.loads(line)
+        assert pair.x.T.tolist() == expected["x"] and pair.y.tolist() == expected["y"]
+        assert pair.tokens.tolist() == expected["tokens"] and pair.member == expected["base"]
         assert np.allclose(pair.formula(pair.x), pair.y)
     assert len(list(symlaw.pairs(count=3, start=7, depth=1))) == 3
     again = pickle.loads(pickle.dumps(data))
@@ -129,6 +129,9 @@ def test_train_makes_a_model_that_discover_takes(tmp_path):
     x = np.random.default_rng(0).uniform(1, 2, (20, 2))
     found = symlaw.discover(x, x[:, 0] + x[:, 1], search="model", model=tmp_path / "run", samples=4)
     assert len(found) > 0
+    (tmp_path / "run").rename(tmp_path / "moved")  # nothing is remembered of a path
+    with pytest.raises(symlaw.FileError):
+        symlaw.discover(x, x[:, 0], search="model", model=tmp_path / "run")
 
 
 def test_the_model_of_the_package_is_there():

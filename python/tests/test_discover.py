@@ -134,7 +134,7 @@ def test_names_of_series_and_of_equal_columns():
 
 def test_of_many_columns_those_are_used_that_the_program_uses(tmp_path):
     rng = np.random.default_rng(5)
-    X = rng.uniform(-1, 1, (200, 40))  # neither factor alone says anything of the product
+    X = rng.uniform(-1, 1, (200, 40))  # y is correlated with neither factor alone
     y = X[:, 21] * X[:, 4]
     found = symlaw.discover(X, y, effort="low", search="exhaustive")
     assert len(found.inputs) == 16 and found.names == tuple(f"x{i + 1}" for i in found.inputs)
@@ -145,8 +145,8 @@ def test_of_many_columns_those_are_used_that_the_program_uses(tmp_path):
     table = tmp_path / "table.csv"
     np.savetxt(table, np.c_[X, y], "%.17g", ",", header=",".join([f"x{i + 1}" for i in range(40)] + ["y"]),
                comments="")
-    told = symlaw.command("discover", file=table, target="y", effort="low", search="exhaustive", seed=0)
-    assert told["data"]["inputs"] == list(found.names)
+    result = symlaw.command("discover", file=table, target="y", effort="low", search="exhaustive", seed=0)
+    assert result["data"]["inputs"] == list(found.names)
 
 
 def test_time_is_a_cap():
