@@ -138,7 +138,8 @@ class Discovery:
         if not self.candidates:
             return "no formula"
         best = self.candidates[0]
-        return f"{self.target} = {best.formula}   R2 {best.r2:.6g}, size {best.size}{self._doubt()}"
+        return (f"{self.target} = {best.formula}   R2 {_short(best.r2)}, size {best.size}"
+                f"{self._doubt()}")
 
     def __repr__(self) -> str:
         return f"<symlaw.Discovery of {len(self)} formulas: {self}>"
@@ -153,18 +154,29 @@ class Discovery:
             return "<p>no formula was found</p>"
         best = self.candidates[0]
         rows = "".join(
-            f"<tr><td>{c.size}</td><td>{c.r2:.6g}</td><td>{c.rmse:.3g}</td><td>{c.bits:.4g}</td>"
+            f"<tr><td>{c.size}</td><td>{_short(c.r2)}</td><td>{c.rmse:.3g}</td><td>{c.bits:.4g}</td>"
             f"<td style='text-align:left'>{_shown(c.formula).mathml()}</td></tr>"
             for c in self.front)
         return f"""<div class='symlaw'>
 <p style='font-size:140%'><math><mi>{html.escape(self.target)}</mi><mo>=</mo></math>
 {_shown(best.formula).mathml()}</p>
-<p>R<sup>2</sup> {best.r2:.6g}, rms error {best.rmse:.3g}, size {best.size}{self._doubt()}</p>
+<p>R<sup>2</sup> {_short(best.r2)}, rms error {best.rmse:.3g}, size {best.size}{self._doubt()}</p>
 {self.svg() or ''}
 <div style='overflow-x:auto'><table>
 <thead><tr><th>size</th><th>R<sup>2</sup></th><th>rms error</th><th>bits</th>
 <th style='text-align:left'>front</th></tr></thead>
 <tbody>{rows}</tbody></table></div></div>"""
+
+
+def _short(r2: float) -> str:
+    """R2 to six digits; 0 where it is that but for rounding."""
+    return f"{round(r2, 12) + 0.0:.6g}"
+
+
+def target_name(y: Any, inputs: Sequence[str], default: str = "y") -> str:
+    """The name of a series, unless an input has it, as in discover(df, df.a**2)."""
+    name = (column_names(y) or [default])[0]
+    return default if name in inputs else name
 
 
 def _shown(f: Formula) -> Formula:
@@ -244,14 +256,14 @@ def discover(X: Any, y: Any, *, names: Optional[Sequence[str]] = None, target: O
             errors = 1 / np.sqrt(weight)
     elif np.ndim(sigma) > 0:
         errors, sigma = as_column(np.broadcast_to(sigma, values.shape), "sigma"), None
-    data = _Data(columns, values, as_names(names), target or (column_names(y) or ["y"])[0], errors,
-                 relative)
+    names = as_names(names)
+    data = _Data(columns, values, names, target or target_name(y, names), errors, relative)
     inputs = tuple(range(len(columns)))
     if len(columns) > MAX_INPUTS:
         chosen = (c_int * MAX_INPUTS)()
         lib.rows_choose_inputs(chosen, byref(data.rows), MAX_INPUTS, random_state)
         inputs = tuple(chosen)
-        data = _Data([columns[i] for i in inputs], values, tuple(data.names[i] for i in inputs),
+        data = _Data([columns[i] for i in inputs], values, tuple(names[i] for i in inputs),
                      data.target, errors, relative)
     if "ops" in options:
         options["ops"] = joined(options["ops"])

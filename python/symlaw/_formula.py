@@ -11,7 +11,7 @@ import numpy as np
 from ._library import (Handle, Truth, column_array, encoded, lib, made, name_array, printed)
 
 if TYPE_CHECKING:
-    import sympy
+    from sympy import Expr
 
 __all__ = ["Formula"]
 
@@ -82,7 +82,7 @@ class Formula:
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
 
-    def sympy(self) -> "sympy.Expr":
+    def sympy(self) -> "Expr":
         """The formula as an expression of SymPy, whose symbols have the columns' names.
 
         >>> Formula("mass*speed^2/2", names=["mass", "speed"]).sympy()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from ._discovery import Discovery, discover
+from ._discovery import Discovery, discover, target_name
 from ._formula import Formula, as_columns, column_names, needs
 from ._library import EventCallback
 
@@ -19,7 +19,7 @@ from sklearn.utils.validation import (_check_sample_weight, check_is_fitted,  # 
 
 if TYPE_CHECKING:
     import pandas
-    import sympy
+    from sympy import Expr
 
 __all__ = ["SymbolicRegressor"]
 
@@ -134,7 +134,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         sample_weight: 1/variance of each y up to a factor; rows of weight 0 are left out."""
         if y is None:
             raise ValueError("this estimator requires y to be passed, but the target y is None")
-        target = (column_names(y) or [self.target])[0]
+        target = target_name(y, column_names(X) or (), self.target)
         if hasattr(X, "columns"):
             as_columns(X)  # its errors name the column
         X, y = self._checked(X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
@@ -210,7 +210,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self, "discovery_")
         return self.discovery_.table()
 
-    def sympy(self) -> "sympy.Expr":
+    def sympy(self) -> "Expr":
         """The formula as an expression of SymPy with the columns' names."""
         check_is_fitted(self, "formula_")
         return self.formula_.sympy()

@@ -1,9 +1,7 @@
 """command, universe, pairs, train, laws, study, and the examples in the documentation."""
 import doctest
 import importlib
-import os
 import pickle
-import signal
 import subprocess
 import sys
 from pathlib import Path

@@ -2,7 +2,6 @@
 import os
 import pickle
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -125,6 +124,8 @@ def test_names_of_series_and_of_equal_columns():
     x = np.random.default_rng(1).uniform(1, 3, (40, 2))
     found = symlaw.discover(pd.Series(x[:, 0], name="mass"), pd.DataFrame({"F": 3 * x[:, 0] ** 2}), effort="low")
     assert str(found).startswith("F = 3*mass^2 ")
+    frame = pd.DataFrame(x, columns=["a", "b"])
+    assert symlaw.discover(frame, frame.a**2, effort="low").target == "y"
     for names, text in ((["a", "a"], "a*x2^2/2"), (["", "x1"], "_x1*x1^2/2")):
         frame = pd.DataFrame(x, columns=names)
         f = symlaw.discover(frame, x[:, 0] * x[:, 1] ** 2 / 2, effort="low").formula
@@ -207,6 +208,8 @@ def test_what_is_found_pickles_and_is_shown():
     found = symlaw.discover(x, x**2 + 0.1 * np.cos(9 * x), names=["a<b"], target="T & t", effort="low")
     assert repr(found) == f"<symlaw.Discovery of {len(found)} formulas: {found}>"
     page = found._repr_html_()
+    from symlaw._discovery import _short
+    assert [_short(r2) for r2 in (-2e-16, 0.1234567, 1 - 1e-16)] == ["0", "0.123457", "1"]
     assert "<svg" in page and "<math" in page and "T &amp; t" in page and "a<b" not in page
     assert not re.search(r"<mn>[0-9.]{9,}</mn>", page)  # six digits are shown
     again = pickle.loads(pickle.dumps(found))
