@@ -66,8 +66,8 @@ typedef struct sl_truth { int answer; } sl_truth; // 1 yes, -1 no, 0 unknown
 static inline bool sl_yes(sl_truth t) { return t.answer > 0; }
 static inline bool sl_no(sl_truth t) { return t.answer < 0; }
 
-/* Stores the line for sl_last_error and returns st. It allocates nothing, so it works without
- * memory. */
+/* Stores the line for sl_last_error and returns st. An argument may be the line that is stored. It
+ * allocates nothing, so it works without memory. */
 SL_PRINTF(2, 3) sl_status sl_fail(sl_status st, const char *format, ...);
 
 /* The same function, with a return value that the compiler knows. Otherwise it assumes that SL_OK

@@ -44,11 +44,9 @@ sl_status sl_commands_model_default(sl_str *found) {
 
 sl_status sl_commands_with_default(sl_status st) {
     if (st != SL_EINVAL && st != SL_EFORMAT && st != SL_EIO) return st;
-    char line[800];
-    sl_snprintf(line, sizeof line, "%s", sl_last_error());
     return sl_fail(
-        st, "%s; it is the default model: --model or the variable SYMLAW_MODEL names another",
-        line);
+        st, "%.800s; it is the default model: --model or the variable SYMLAW_MODEL names another",
+        sl_last_error());
 }
 
 /* ---------------------------------------------------------------- of a command -------------- */

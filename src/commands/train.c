@@ -110,18 +110,6 @@ static sl_status place_find(place *p, sl_commands_run *run) {
 
 /* ---------------------------------------------------------------- what it costs ------------- */
 
-static const char *duration_text(char buffer[32], double seconds) {
-    if (seconds < 120)
-        sl_snprintf(buffer, 32, "%.2g s", seconds);
-    else if (seconds < 7200)
-        sl_snprintf(buffer, 32, "%.0f min", seconds / 60);
-    else if (seconds < 48 * 3600)
-        sl_snprintf(buffer, 32, "%.1f h", seconds / 3600);
-    else
-        sl_snprintf(buffer, 32, "%.1f days", seconds / 86400);
-    return buffer;
-}
-
 static void note_cost(const sl_commands_run *run, const sl_commands__setup *s,
                       const sl_train_plan *p, double peak) {
     const sl_commands_listener *l = &run->listener;
@@ -137,7 +125,7 @@ static void note_cost(const sl_commands_run *run, const sl_commands__setup *s,
         l,
         "%.3g FLOPs as the paper counts; those executed in products of matrices take this "
         "machine %s at %.0f GFLOP/s",
-        p->flops, duration_text(a, p->flops * p->flops_pair / p->flops_pair_paper / peak),
+        p->flops, sl_report_duration(a, p->flops * p->flops_pair / p->flops_pair_paper / peak),
         1e-9 * peak);
     sl_commands_note(l, "%.1f MB of memory, of %.0f MB that are free", 1e-6 * (double)p->memory,
                      1e-6 * (double)sl_mem_available());

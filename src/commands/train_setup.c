@@ -265,10 +265,8 @@ sl_status sl_commands__run_resume(sl_str *missing, sl_commands_run *run, const c
 
 sl_status sl_commands__with_missing(sl_status st, const char *missing) {
     if (!missing || !*missing || (st != SL_EINVAL && st != SL_EFORMAT)) return st;
-    char line[800];
-    sl_snprintf(line, sizeof line, "%s", sl_last_error());
-    return sl_fail(st, "%s; its configuration lacks %.400s, whose default was taken", line,
-                   missing);
+    return sl_fail(st, "%.800s; its configuration lacks %.400s, whose default was taken",
+                   sl_last_error(), missing);
 }
 
 sl_status sl_commands__model_notes(const sl_commands_listener *l, const sl_infer *m) {

@@ -56,9 +56,7 @@ static sl_status bad(const reader *r, const char *what, const char *reason) {
 /* The reason stands already; the place goes before it. */
 static sl_status placed(const reader *r, const char *what, sl_status st) {
     if (st == SL_OK || st == SL_ENOMEM) return st;
-    char reason[512];
-    sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
-    return bad(r, what, reason);
+    return bad(r, what, sl_last_error());
 }
 
 /* ---------------------------------------------------------------- ranges -------------------- */

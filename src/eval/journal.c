@@ -302,25 +302,10 @@ static sl_status scan_lines(scan *s, sl_lines *lines) {
     }
 }
 
-/* Rewrites the journal with its good lines alone: whole or not at all. */
-static sl_status repair(const scan *s) {
-    sl_status st;
-    sl_lines *lines = NULL;
-    sl_file *f = NULL;
-    SL_GO(sl_io_lines_open_own(&lines, s->path, LINE_BYTES_MAX));
-    SL_GO(sl_file_replace(&f, s->path));
-    for (int64_t i = 0; i < s->good; i++) {
-        const char *line;
-        size_t n;
-        SL_GO(sl_io_lines_next(&line, &n, lines));
-        SL_GO(sl_file_write(f, line, n));
-        SL_GO(sl_file_write(f, "\n", 1));
-    }
-    st = sl_file_commit(&f);
-done:
-    sl_file_discard(&f);
-    sl_io_lines_close(lines);
-    return st;
+static bool is_good(const char *line, size_t n, int64_t number, void *payload) {
+    (void)line;
+    (void)n;
+    return number <= ((const scan *)payload)->good;
 }
 
 static sl_status read_journal(scan *s) {
@@ -330,7 +315,7 @@ static sl_status read_journal(scan *s) {
     sl_status st = scan_lines(s, lines);
     sl_io_lines_close(lines);
     SL_TRY(st);
-    return s->whole ? SL_OK : repair(s);
+    return s->whole ? SL_OK : sl_io_lines_rewrite(s->path, LINE_BYTES_MAX, is_good, s);
 }
 
 /* ---------------------------------------------------------------- the journal --------------- */

@@ -24,9 +24,8 @@ static bool is_blank(const char *line, size_t n) {
 /* The reason stands already; the place goes before it. */
 static sl_status placed(const reader *r, sl_status st) {
     if (st != SL_EFORMAT && st != SL_ELIMIT) return st;
-    char reason[512];
-    sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
-    return sl_fail(st, "%s:%lld: %s", r->name, (long long)sl_io_lines_number(r->lines), reason);
+    return sl_fail(st, "%s:%lld: %s", r->name, (long long)sl_io_lines_number(r->lines),
+                   sl_last_error());
 }
 
 static sl_status note_line(reader *r) {

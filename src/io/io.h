@@ -132,6 +132,11 @@ SL_NODISCARD sl_status sl_io_lines_open_own(sl_lines **out, const char *path, si
 SL_NODISCARD sl_status sl_io_lines_next(const char **line, size_t *n, sl_lines *l);
 int64_t sl_io_lines_number(const sl_lines *l); // of the line just read, from 1
 void sl_io_lines_close(sl_lines *l);
+/* Rewrites such a file of the library's own with the lines that `keep` accepts, whole or not at
+ * all. number: from 1. Lines longer than max_bytes are dropped. */
+typedef bool (*sl_lines_keep)(const char *line, size_t n, int64_t number, void *payload);
+SL_NODISCARD sl_status sl_io_lines_rewrite(const char *path, size_t max_bytes, sl_lines_keep keep,
+                                           void *payload);
 
 /* ---------------------------------------------------------------- tables -------------------- */
 

@@ -143,3 +143,28 @@ void sl_io_lines_close(sl_lines *l) {
     sl_free(l->buffer);
     sl_free(l);
 }
+
+sl_status sl_io_lines_rewrite(const char *path, size_t max_bytes, sl_lines_keep keep,
+                              void *payload) {
+    sl_status st;
+    sl_lines *lines = NULL;
+    sl_file *f = NULL;
+    SL_GO(sl_io_lines_open_own(&lines, path, max_bytes));
+    SL_GO(sl_file_replace(&f, path));
+    for (;;) {
+        const char *line;
+        size_t n;
+        st = sl_io_lines_next(&line, &n, lines);
+        if (st == SL_ELIMIT) continue;
+        if (st != SL_OK) goto done;
+        if (!line) break;
+        if (!keep(line, n, lines->number, payload)) continue;
+        SL_GO(sl_file_write(f, line, n));
+        SL_GO(sl_file_write(f, "\n", 1));
+    }
+    st = sl_file_commit(&f);
+done:
+    sl_file_discard(&f);
+    sl_io_lines_close(lines);
+    return st;
+}

@@ -153,12 +153,9 @@ static sl_status read_lines(sl_laws_table *t, sl_arena *a, sl_lines *f,
         if (is_blank(line, n)) continue;
         const int64_t number = sl_io_lines_number(f);
         sl_status st = sl_io_json_parse_line(&j, line, n);
-        if (st == SL_EFORMAT) {
-            char reason[SL_FAIL_LINE];
-            sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
+        if (st == SL_EFORMAT)
             st = sl_fail(SL_EFORMAT, "%.200s, line %lld: %.600s", t->source, (long long)number,
-                         reason);
-        }
+                         sl_last_error());
         if (st == SL_OK && sl_io_json_kind_of(j) != SL_JSON_OBJECT)
             st = sl_fail(SL_EFORMAT, "%.200s, line %lld is %s; a run is an object", t->source,
                          (long long)number, sl_io_json_kind_text(sl_io_json_kind_of(j)));

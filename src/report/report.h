@@ -53,7 +53,7 @@
 
 /* Appends a line of a table: "  name          text\n". */
 SL_PRINTF(3, 4) void sl_report_line(sl_str *s, const char *name, const char *format, ...);
-/* 75 -> "1 min 15 s" */
+/* 75 -> "1 min 15 s", 0.25 -> "0.25 s" */
 const char *sl_report_duration(char buffer[32], double seconds);
 /* rate / peak, FLOP/s as executed over those of products of matrices alone; NaN where it is above
  * 1: then the machine was busy with something else while the peak was measured. */

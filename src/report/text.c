@@ -36,8 +36,10 @@ const char *sl_report_duration(char buffer[32], double seconds) {
                     (long long)(s % 3600 / 60));
     else if (s >= 60)
         sl_snprintf(buffer, 32, "%lld min %lld s", (long long)(s / 60), (long long)(s % 60));
-    else
+    else if (s >= 10)
         sl_snprintf(buffer, 32, "%lld s", (long long)s);
+    else
+        sl_snprintf(buffer, 32, "%.2g s", seconds);
     return buffer;
 }
 

@@ -206,11 +206,8 @@ static sl_status check_baseline(const sl_study__reader *r, const sl_study__place
     sl_str options = { 0 };
     sl_status st = sl_study_baseline_options(&options, name, NULL);
     if (st == SL_OK) st = r->check("eval", options.text, false, r->payload);
-    if (st == SL_EINVAL) {
-        char line[SL_FAIL_LINE];
-        sl_snprintf(line, sizeof line, "%s", sl_last_error());
-        st = sl_study__fail(r, here, "%s; \"search\" is a baseline too", line);
-    }
+    if (st == SL_EINVAL)
+        st = sl_study__fail(r, here, "%s; \"search\" is a baseline too", sl_last_error());
     sl_str_clear(&options);
     return st;
 }
@@ -257,11 +254,7 @@ static sl_status check_whole(const sl_study__reader *r, const sl_study__place *p
     if (st == SL_OK) st = r->check("train", options.text, true, r->payload);
     for (int k = 0; k < SL_STUDY_SET_COUNT && st == SL_OK; k++)
         if (s->eval[k]) st = r->check("eval", s->eval[k], true, r->payload);
-    if (st == SL_EINVAL) {
-        char line[SL_FAIL_LINE];
-        sl_snprintf(line, sizeof line, "%s", sl_last_error());
-        st = sl_study__fail(r, p, "%s", line);
-    }
+    if (st == SL_EINVAL) st = sl_study__fail(r, p, "%s", sl_last_error());
     sl_str_clear(&options);
     return st;
 }
@@ -369,11 +362,7 @@ sl_status sl_study_plan_read(sl_study_plan **out, sl_arena *a, const char *path,
     sl_study_plan *plan;
     SL_GO(sl_file_read(&text, &n, path, MAX_TEXT));
     st = sl_io_json_parse(&top, text, n);
-    if (st == SL_EFORMAT) {
-        char line[SL_FAIL_LINE];
-        sl_snprintf(line, sizeof line, "%s", sl_last_error());
-        st = sl_fail(SL_EFORMAT, "%.300s is no plan: %s", path, line);
-    }
+    if (st == SL_EFORMAT) st = sl_fail(SL_EFORMAT, "%.300s is no plan: %s", path, sl_last_error());
     if (st != SL_OK) goto done;
     plan = sl_arena_alloc(a, sizeof *plan);
     SL_GO(plan ? SL_OK : sl_fail_memory(1, sizeof *plan, "a plan"));

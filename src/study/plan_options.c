@@ -61,11 +61,7 @@ static sl_status check_one(const sl_study__reader *r, const sl_study__place *p, 
     sl_io_json_close(&one, '}');
     sl_status st = sl_str_status(&one);
     if (st == SL_OK) st = r->check(command, one.text, false, r->payload);
-    if (st == SL_EINVAL) {
-        char line[SL_FAIL_LINE];
-        sl_snprintf(line, sizeof line, "%s", sl_last_error());
-        st = sl_study__fail(r, p, "%s", line);
-    }
+    if (st == SL_EINVAL) st = sl_study__fail(r, p, "%s", sl_last_error());
     sl_str_clear(&one);
     return st;
 }

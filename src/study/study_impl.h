@@ -31,7 +31,8 @@ typedef struct sl_study__reader {
     void *payload;
 } sl_study__reader;
 
-/* SL_EINVAL: "<file>, line 14, sizes[2].width: ...". */
+/* SL_EINVAL: "<file>, line 14, sizes[2].width: ...". An argument may be the line of
+ * sl_last_error. */
 SL_PRINTF(3, 4)
 sl_status sl_study__fail(const sl_study__reader *r, const sl_study__place *p, const char *format,
                          ...);

@@ -92,51 +92,34 @@ done:
 
 enum { LINE_MAX_BYTES = 1 << 20 };
 
+typedef struct cut {
+    int64_t step;
+    bool valid_due;
+} cut;
+
 /* Does the line belong to the first `step` steps? One that is no line of ours, torn when the
  * machine stopped, does not, nor does a validation of the last step that is still due. */
-static bool is_kept(const char *line, size_t n, int64_t step, bool valid_due) {
+static bool is_kept(const char *line, size_t n, int64_t number, void *payload) {
+    const cut *c = payload;
+    (void)number;
     sl_json *j = NULL;
     if (sl_io_json_parse_line(&j, line, n) != SL_OK) return false;
     const sl_json *at = sl_io_json_kind_of(j) == SL_JSON_OBJECT ? sl_io_json_get(j, "step") : NULL;
     const sl_json *event = at ? sl_io_json_get(j, "event") : NULL;
-    bool kept = at && sl_io_json_kind_of(at) == SL_JSON_INT && sl_io_json_int(at) <= step;
-    if (kept && valid_due && sl_io_json_int(at) == step && event &&
+    bool kept = at && sl_io_json_kind_of(at) == SL_JSON_INT && sl_io_json_int(at) <= c->step;
+    if (kept && c->valid_due && sl_io_json_int(at) == c->step && event &&
         sl_io_json_kind_of(event) == SL_JSON_TEXT && strcmp(sl_io_json_text(event), "valid") == 0)
         kept = false;
     sl_io_json_free(j);
     return kept;
 }
 
-/* Rewrites the log without what is behind `step`: whole or not at all. */
-static sl_status cut(const char *path, int64_t step, bool valid_due) {
-    sl_status st;
-    sl_lines *lines = NULL;
-    sl_file *f = NULL;
-    SL_GO(sl_io_lines_open_own(&lines, path, LINE_MAX_BYTES));
-    SL_GO(sl_file_replace(&f, path));
-    for (;;) {
-        const char *line;
-        size_t n;
-        st = sl_io_lines_next(&line, &n, lines);
-        if (st == SL_ELIMIT) continue; // longer than any of ours
-        if (st != SL_OK) goto done;
-        if (!line) break;
-        if (!is_kept(line, n, step, valid_due)) continue;
-        SL_GO(sl_file_write(f, line, n));
-        SL_GO(sl_file_write(f, "\n", 1));
-    }
-    st = sl_file_commit(&f);
-done:
-    sl_file_discard(&f);
-    sl_io_lines_close(lines);
-    return st;
-}
-
 /* ---------------------------------------------------------------- lines --------------------- */
 
 sl_status sl_train__log_open(sl_train__log *log, const char *path, int64_t step, bool valid_due) {
     *log = (sl_train__log){ 0 };
-    if (access(path, F_OK) == 0) SL_TRY(cut(path, step, valid_due));
+    cut c = { step, valid_due };
+    if (access(path, F_OK) == 0) SL_TRY(sl_io_lines_rewrite(path, LINE_MAX_BYTES, is_kept, &c));
     return sl_file_append(&log->file, path);
 }
 

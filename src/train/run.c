@@ -208,10 +208,9 @@ done:
 
 /* Adds to a failure what is left to go on from. */
 static sl_status with_kept(const run *r, sl_status st) {
-    char line[600];
-    sl_snprintf(line, sizeof line, "%s", sl_last_error());
-    if (r->saved < 0) return sl_fail(st, "%s; nothing was saved before", line);
-    return sl_fail(st, "%s; the checkpoint of step %lld is kept", line, (long long)r->saved);
+    if (r->saved < 0) return sl_fail(st, "%.600s; nothing was saved before", sl_last_error());
+    return sl_fail(st, "%.600s; the checkpoint of step %lld is kept", sl_last_error(),
+                   (long long)r->saved);
 }
 
 /* Whatever of a step is not finite ends the run: with the message so far, what is left, and what

@@ -294,6 +294,30 @@ static void lack_of_memory_is_reported(void **state) {
     SL_EACH_ALLOCATION(t, read_all(path));
 }
 
+/* ---------------------------------------------------------------- rewriting ------------------ */
+
+static bool is_odd(const char *line, size_t n, int64_t number, void *payload) {
+    SL_CHECK((sl_fixture *)payload, n > 0 && line[0] == (char)('0' + number), "line %lld is %.*s",
+             (long long)number, (int)n, line);
+    return number % 2 == 1;
+}
+
+static sl_status write_and_rewrite(sl_fixture *t) {
+    static const char text[] = "1\n2\n3 is longer than the limit\n4\r\n5\n6\n7";
+    return sl_io_lines_rewrite(file_of(t, text, sizeof text - 1), 8, is_odd, t);
+}
+
+static void a_rewritten_file_has_the_lines_that_were_kept(void **state) {
+    sl_fixture *t = *state;
+    char *now;
+    size_t n;
+    SL_EACH_ALLOCATION(t, write_and_rewrite(t));
+    SL_MUST(t, sl_file_read(&now, &n, sl_test_path("lines.txt"), 1000));
+    SL_CHECK(t, n == 6 && memcmp(now, "1\n5\n7\n", 6) == 0, "it has %.*s", (int)n, now);
+    sl_free(now);
+    SL_CHECK(t, sl_io_lines_rewrite(sl_test_path("missing"), 8, is_odd, t) == SL_EIO, "no file");
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(lines_are_the_text_cut_at_lf),
@@ -303,6 +327,7 @@ int main(void) {
         SL_TEST(a_line_does_not_wait_for_the_next),
         SL_TEST(unreadable_files_are_named),
         SL_TEST(lack_of_memory_is_reported),
+        SL_TEST(a_rewritten_file_has_the_lines_that_were_kept),
     };
     return sl_test_main("io.lines", tests, SL_LEN(tests));
 }

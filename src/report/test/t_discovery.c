@@ -108,7 +108,7 @@ static void a_duration_is_in_the_units_people_use(void **state) {
     static const struct {
         double seconds;
         const char *text;
-    } rows[] = { { 0.4, "0 s" },         { 75, "1 min 15 s" }, { 3725, "1 h 2 min" },
+    } rows[] = { { 0.4, "0.4 s" },       { 75, "1 min 15 s" }, { 3725, "1 h 2 min" },
                  { 250000, "2.9 days" }, { NAN, "unknown" },   { -1, "unknown" } };
     char text[32];
     for (int i = 0; i < SL_LEN(rows); i++)
