@@ -8,7 +8,7 @@
 set(revision unknown)
 find_program(git NAMES git NO_CACHE)
 if(git)
-    set(git ${git} --no-optional-locks -C ${SOURCE}) # whoever commits meanwhile is not to find a lock
+    set(git ${git} --no-optional-locks -C ${SOURCE}) # a commit at the same time must not meet a lock
     # an archive that was unpacked inside another project must not get the revision of that project
     execute_process(COMMAND ${git} rev-parse --show-prefix
                     OUTPUT_VARIABLE prefix RESULT_VARIABLE failed ERROR_QUIET

@@ -63,7 +63,7 @@ def peer(work, module):
 
 
 def right(work, module):
-    """The peers expand the same functions as we do only if we told them the right ones: at a point
+    """The peers expand the same functions as we do only if they were given the right ones: at a point
     where it is real, a candidate expanded has the value of its operands combined."""
     at = {"x1": 0.71828, "x2": 1.37035}
     point = {module.Symbol(k): v for k, v in at.items()}

@@ -40,7 +40,7 @@ def run_peer(command):
     except (ValueError, KeyError, TypeError):
         found = re.search(r"([0-9.]+) ms\b", text)
         if not found:
-            raise SystemExit(f"{NAME}: {command[0]} tells no time: {text.strip()[:200]}") from None
+            raise SystemExit(f"{NAME}: {command[0]} prints no time: {text.strip()[:200]}") from None
         ms = float(found[1])
     return {"ms": ms, "peak": peak}
 

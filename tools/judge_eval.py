@@ -31,8 +31,8 @@ from judge_pairs import LD, OPERATORS, Bounded, Fault, read
 POINTS = 256
 TOLERANCE = 1e-8    # of |truth| and of its median
 ROUNDING = 1e-18    # error per unit of the condition number in long double
-DOUBLE = 1e-15      # the same in double, in which r2 was told
-R2 = 1e-6           # difference to the r2 that is told, of 1 + |r2|
+DOUBLE = 1e-15      # the same in double, in which r2 was reported
+R2 = 1e-6           # difference to the r2 that is reported, of 1 + |r2|
 SHARE = 0.995       # of problems where the verdicts must agree
 BATCHES = 40        # of points to draw, until enough of them are where the truth is real
 FUNCTIONS = ("sqrt", "sin", "exp")
@@ -116,7 +116,7 @@ class Comparison:
         return (not self.differ.any() and 2 * self.both.sum() >= self.points
                 and self.both.sum() > 0)
 
-    def tells(self):
+    def describe(self):
         """What is seen, in words."""
         if not self.both.any():
             return f"real together at none of {self.points} points"
@@ -136,9 +136,9 @@ def explain(truth, found, x, seen, rng):
     middle, reach = (x.max(1) + x.min(1)) / 2, (x.max(1) - x.min(1)) / 2 + 1e-3
     wide = middle[:, None] + 4 * reach[:, None] * rng.uniform(-1, 1, (len(x), 4 * POINTS))
     wide = wide[:, ~np.isnan(values(truth, wide)[0])]
-    return (f"at fresh points they {seen.tells()}; at the pair's own they "
-            f"{Comparison(truth, found, x).tells()}; further out they "
-            f"{Comparison(truth, found, wide).tells()}")
+    return (f"at fresh points they {seen.describe()}; at the pair's own they "
+            f"{Comparison(truth, found, x).describe()}; further out they "
+            f"{Comparison(truth, found, wide).describe()}")
 
 
 # ---------------------------------------------------------------- problems
@@ -185,17 +185,17 @@ class Judge:
         reason = explain(pair["expr"], found, x, seen, rng) if found else "nothing was found"
         self.disagreements.append((pair.get("id", number), status, same, pair["expr"], found, reason))
 
-    def check_r2(self, found, x, y, told):
+    def check_r2(self, found, x, y, reported):
         value, moves = values(found, x)
         if np.isnan(value).any():
             raise Fault(f"kept, but not real at {np.isnan(value).sum()} of the pair's points: {found}")
         mine, error = r_squared(value, moves, y)
-        if told is None:
+        if reported is None:
             raise Fault(f"no r2, where {found} has {mine}")
-        gap = max(abs(mine - told) - error, 0) / (1 + abs(mine))
+        gap = max(abs(mine - reported) - error, 0) / (1 + abs(mine))
         self.r2_gap = max(self.r2_gap, gap)
         if gap > R2:
-            raise Fault(f"r2 is {told}, where {found} has {mine}")
+            raise Fault(f"r2 is {reported}, where {found} has {mine}")
 
     def judged(self):
         return self.same + self.different
@@ -207,9 +207,9 @@ class Judge:
         return not self.faults and self.share() >= SHARE
 
     def report(self):
-        told = ", ".join(f"{name} {self.status[name]}" for name in STATUS if self.status[name])
+        reported = ", ".join(f"{name} {self.status[name]}" for name in STATUS if self.status[name])
         print(f"problems: {self.judged() + self.no_truth}, of them without a truth: {self.no_truth}\n"
-              f"status: {told}; cut: {self.cut}\n"
+              f"status: {reported}; cut: {self.cut}\n"
               f"judged here at {POINTS} fresh points: the same {self.same}, different {self.different}\n"
               f"verdicts agree: {self.agree} of {self.judged()} ({100 * self.share():.2f} percent)\n"
               f"largest difference of r2 beyond rounding: {self.r2_gap:.1e}\n"

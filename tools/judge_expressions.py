@@ -105,7 +105,7 @@ def first_bad(batch):
 
 
 def is_constant(values):
-    """Rows that have one value wherever they are real, and are real often enough to tell."""
+    """Rows that have one value wherever they are real, and are real often enough to decide."""
     often = (~np.isnan(values)).sum(axis=1) >= MIN_SHARED
     low, high = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
     return often & (high - low <= TOLERANCE * (1 + np.abs(high)))

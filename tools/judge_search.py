@@ -135,11 +135,11 @@ def main():
         return 2
     right = false = apart = 0
     for p, same, wrong in judge(problems, predictions, args.seed):
-        told = p["status"] in ("solved", "equal")
+        solved = p["status"] in ("solved", "equal")
         right += bool(same)
         false += wrong
-        apart += same is not None and told != same
-        if wrong or (same is not None and told != same):
+        apart += same is not None and solved != same
+        if wrong or (same is not None and solved != same):
             print(f"{p['id']}: {p['status']}{', said to be exact' if p.get('exact') else ''}, but the values are "
                   f"{'the same' if same else 'others'}: {p['expr']}")
     print(f"{len(predictions)} answers: {right} right, {false} false, {apart} judged otherwise by the program")

@@ -30,7 +30,7 @@ COLUMNS = ("optimizer", "seed", "parameters", "steps", "flops", "loss", "loss_ex
 
 
 def train(program, folder, optimizer, seed, threads):
-    """The result of one run, as the program tells it."""
+    """The result of one run, as the program reports it."""
     command = [program, "train", *MODEL, *DATA, *TRAINING, "--optimizer", optimizer, "--seed",
                str(seed), "--threads", str(threads), "--out", str(folder), "--resume", "--json"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)

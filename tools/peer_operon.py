@@ -73,11 +73,11 @@ def main():
         hits = np.zeros((2, len(TOLERANCES)), int)
         for i, problem in enumerate(problems):
             x, y = problem.rows(np.random.default_rng([1, i]), args.rows)
-            for who, answer in enumerate((ours(args.program, x, y, args.seconds), operons(x, y, args.seconds, i))):
-                hits[who] += right(problem, answer, i)
+            for method, answer in enumerate((ours(args.program, x, y, args.seconds), operons(x, y, args.seconds, i))):
+                hits[method] += right(problem, answer, i)
             print(f"{i + 1}/{len(problems)} {problem.name}: symlaw {hits[0, 0]}, Operon {hits[1, 0]} ({hits[1, 1]})", flush=True)
-        lines += [f"| {os.path.basename(path)} | {name} | " + " | ".join(f"{h} of {len(problems)}" for h in hits[who]) + " |"
-                  for who, name in enumerate(("symlaw", "Operon"))]
+        lines += [f"| {os.path.basename(path)} | {name} | " + " | ".join(f"{h} of {len(problems)}" for h in hits[method]) + " |"
+                  for method, name in enumerate(("symlaw", "Operon"))]
     print("\n| formulas | program | " + " | ".join(f"to {t:g}" for t in TOLERANCES) + " |\n|---|---|" + "---|" * len(TOLERANCES))
     print("\n".join(lines))
 

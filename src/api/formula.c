@@ -74,14 +74,14 @@ static sl_status check_names(const char *const *names, int n, const char *functi
     return SL_OK;
 }
 
-static sl_status find_format(sl_format *out, const char *name, const char *who) {
+static sl_status find_format(sl_format *out, const char *name, const char *call) {
     *out = name ? sl_expr_format_find(name) : SL_FORMAT_INFIX;
     if (*out != SL_FORMAT_COUNT) return SL_OK;
     sl_commands_guess g = { .word = name };
     for (int i = 0; i < SL_FORMAT_COUNT; i++)
         sl_commands_guess_offer(&g, sl_expr_format_name((sl_format)i));
     char end[96];
-    return sl_fail(SL_EINVAL, "%s: unknown format \"%.40s\"%s", who, name,
+    return sl_fail(SL_EINVAL, "%s: unknown format \"%.40s\"%s", call, name,
                    sl_commands_guess_text(&g, "", end));
 }
 

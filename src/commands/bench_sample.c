@@ -149,9 +149,9 @@ static sl_status prepare(bench *b, const sl_commands_run *run) {
     return SL_OK;
 }
 
-/* ---------------------------------------------------------------- what is told -------------- */
+/* ---------------------------------------------------------------- the result ---------------- */
 
-static void tell(sl_commands_run *run, const bench *b, sum *s, sl_str *result) {
+static void report(sl_commands_run *run, const bench *b, sum *s, sl_str *result) {
     const int64_t parameters = sl_infer_about(b->model)->model->count;
     const double rounds = b->rounds, per_sample = (double)s->samples;
     double total = 0;
@@ -210,7 +210,7 @@ sl_status sl_commands__bench_sample(sl_commands_run *run, sl_str *result) {
     if (!s.seconds) SL_GO(sl_fail_memory((size_t)b.rounds, sizeof *s.seconds, "times"));
     SL_GO(check(&b)); // and with it caches and memory are warm
     while (b.round < b.rounds) SL_GO(time_round(&s, &b));
-    tell(run, &b, &s, result);
+    report(run, &b, &s, result);
     st = sl_commands__output(run);
 done:
     sl_free(s.seconds);

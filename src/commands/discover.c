@@ -232,7 +232,7 @@ static sl_status open_late(const sl_infer **out, void *payload) {
 
 static bool has_default(void) {
     sl_str path = { 0 };
-    const bool there = sl_commands_model_default(&path) != SL_EINVAL; // else naming it tells why
+    const bool there = sl_commands_model_default(&path) != SL_EINVAL; // else the message says why
     sl_str_clear(&path);
     return there;
 }

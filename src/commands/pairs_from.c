@@ -44,11 +44,11 @@ static sl_status report_problem(checker *c, sl_str *list, int64_t n, const char 
     return sl_commands__output(c->run);
 }
 
-static sl_status tell_bad(checker *c, const char *reason) {
+static sl_status report_bad(checker *c, const char *reason) {
     return report_problem(c, &c->problems, ++c->bad, "", reason);
 }
 
-SL_PRINTF(2, 3) static sl_status tell_note(checker *c, const char *format, ...) {
+SL_PRINTF(2, 3) static sl_status report_note(checker *c, const char *format, ...) {
     char text[512];
     va_list args;
     va_start(args, format);
@@ -61,7 +61,7 @@ SL_PRINTF(2, 3) static sl_status tell_note(checker *c, const char *format, ...) 
 
 /* Does the formula give y? sl_pairs_read has checked that its columns exist. The point of the
  * largest difference is reported. */
-static sl_status compare(checker *c, const sl_pair_given *p) {
+static sl_status compare(checker *c, const sl_pair_input *p) {
     const int n = (int)p->data.rows;
     const double *y = p->data.y;
     double *value = sl_arena_alloc(&c->arena, (size_t)n * sizeof *value);
@@ -72,8 +72,8 @@ static sl_status compare(checker *c, const sl_pair_given *p) {
     for (int i = 0; i < n; i++) largest = fmax(largest, fabs(y[i]));
     for (int i = 0; i < n; i++) {
         if (isnan(value[i]))
-            return tell_note(c, "expr has no real value where y is %.6g (point %d of %d)", y[i],
-                             i + 1, n);
+            return report_note(c, "expr has no real value where y is %.6g (point %d of %d)", y[i],
+                               i + 1, n);
         double off = fabs(value[i] - y[i]);
         if (off > worst && off > tolerance * largest) {
             worst = off;
@@ -81,32 +81,32 @@ static sl_status compare(checker *c, const sl_pair_given *p) {
         }
     }
     if (at < 0) return SL_OK;
-    return tell_note(c, "expr gives %.6g where y is %.6g (point %d of %d)", value[at], y[at],
-                     at + 1, n);
+    return report_note(c, "expr gives %.6g where y is %.6g (point %d of %d)", value[at], y[at],
+                       at + 1, n);
 }
 
-static sl_status check_expr(checker *c, const sl_pair_given *p) {
+static sl_status check_expr(checker *c, const sl_pair_input *p) {
     sl_token ids[SL_TOKEN_MAX];
     int n;
     sl_status st = sl_token_from_expr(ids, &n, SL_TOKEN_MAX, p->expr, &c->text);
     if (st == SL_EINVAL || st == SL_ELIMIT) {
         char reason[256];
         sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
-        st = tell_note(c, "expr cannot be written as tokens: %s", reason);
+        st = report_note(c, "expr cannot be written as tokens: %s", reason);
     }
     SL_TRY(st);
     return compare(c, p);
 }
 
 static sl_status check_line(checker *c, const char *line, size_t n, int variables) {
-    sl_pair_given p;
+    sl_pair_input p;
     sl_arena_rewind(&c->arena, 0);
     sl_status st = sl_pairs_read(&p, &c->arena, line, n, variables);
     if (st == SL_ENOMEM) return st;
     if (st != SL_OK) {
         char reason[512]; // printing may fail and overwrite the line
         sl_snprintf(reason, sizeof reason, "%s", sl_last_error());
-        return tell_bad(c, reason);
+        return report_bad(c, reason);
     }
     const bool first = c->good++ == 0;
     const int rows = (int)p.data.rows;
@@ -114,7 +114,7 @@ static sl_status check_line(checker *c, const char *line, size_t n, int variable
     c->points_max = first ? rows : SL_MAX(c->points_max, rows);
     c->columns_min = first ? p.data.inputs : SL_MIN(c->columns_min, p.data.inputs);
     c->columns_max = first ? p.data.inputs : SL_MAX(c->columns_max, p.data.inputs);
-    if (sl_data_constant(&p.data)) SL_TRY(tell_note(c, "y is the same at all points"));
+    if (sl_data_constant(&p.data)) SL_TRY(report_note(c, "y is the same at all points"));
     if (!p.expr) return SL_OK;
     c->with_expr++;
     return check_expr(c, &p);
@@ -138,7 +138,7 @@ static sl_status check_lines(checker *c, int variables) {
                                           (double)number, 0));
         if (st == SL_ECANCEL) continue;
         if (st == SL_ELIMIT) {
-            SL_TRY(tell_bad(c, too_long));
+            SL_TRY(report_bad(c, too_long));
             continue;
         }
         SL_TRY(st);

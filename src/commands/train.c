@@ -139,7 +139,7 @@ typedef struct watcher {
     double executed; // FLOPs in products for one that the paper counts
 } watcher;
 
-static int on_news(const sl_train_report *n, void *payload) {
+static int on_report(const sl_train_report *n, void *payload) {
     const watcher *w = payload;
     if (n->note) sl_commands_note(&w->run->listener, "%s", n->note);
     char valid[40] = "", share[40] = "", text[256];
@@ -266,7 +266,7 @@ static sl_status train(sl_commands_run *run, sl_commands__setup *s, const sl_pai
         note_cost(run, s, &plan, w.peak);
         SL_TRY(measure_entropy(&entropy, run, pool, pairs));
     }
-    sl_status st = sl_train_run(&r, pool, &s->config, on_news, &w);
+    sl_status st = sl_train_run(&r, pool, &s->config, on_report, &w);
     if (st == SL_ECANCEL) return fail_stopped(&r, &plan, s->config.out);
     SL_TRY(st);
     if (r.resumed_at == plan.steps)

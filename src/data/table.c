@@ -485,7 +485,7 @@ static sl_status find_source(sl_table_source *out, sl_table *t, const reader *r,
     if (s->undecided)
         return sl_fail(SL_EFORMAT,
                        "%s: column \"%s\" has dates that may have the day or the month first, and "
-                       "none that tells which; write them as year-month-day",
+                       "none that decides it; write them as year-month-day",
                        r->of.shown,
                        sl_data__table_shorten(name, sl_io_csv_name(r->of.csv, column)));
     double lo = INFINITY, hi = -INFINITY;

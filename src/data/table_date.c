@@ -2,7 +2,7 @@
  *
  *     2024-03-01  2024/3/1  20240301T123000     year, month, day
  *     01.03.2024                                day, month, year: points say so
- *     03/01/2024  3-1-24                        either order: other dates of the column tell
+ *     03/01/2024  3-1-24                        either order: other dates of the column decide
  *     1 Mar 2024  01-Mar-24  March 1, 2024      the month in letters
  *     ... 12:30  12:30:05.25  12:30 PM  Z  +01:00  behind a date or alone
  *

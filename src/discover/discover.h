@@ -171,7 +171,7 @@ typedef struct sl_candidate {
     double r2_holdout;      // NaN without held-out rows
     double rms;             // error on the rows that were fitted, in the unit of y; NaN if UNREAL
     sl_bits bits;           // description length; NaN where ranks go by R2
-    double evidence; // bits of the data that speak for it: see sl_search_formula; NaN where ranks
+    double evidence; // bits of the data in its favour: see sl_search_formula; NaN where ranks
                      // go by R2
     bool exact;             // holds in every row to the precision of the data
     bool front;             // ranked, and no simpler one or equally simple one is better

@@ -104,13 +104,13 @@ typedef struct fitting {
     bool steady[WAVE];
 } fitting;
 
-typedef struct asker {
+typedef struct cancel_check {
     sl_discover__control *control;
     bool report;
-} asker;
+} cancel_check;
 
-static bool ask(void *payload) {
-    const asker *a = payload;
+static bool cancel_requested(void *payload) {
+    const cancel_check *a = payload;
     return sl_discover__stop(a->control, a->report);
 }
 
@@ -118,19 +118,19 @@ static sl_status fit_some(int64_t begin, int64_t end, int worker, void *payload)
     fitting *f = payload;
     sl_discover__pool *p = f->p;
     sl_arena *a = &p->scratch[worker];
-    asker who = { &p->control, worker == 0 };
+    cancel_check own = { &p->control, worker == 0 };
     for (int64_t i = begin; i < end; i++) {
         const sl_discover__work *w = &p->work[f->pick[i]];
         const sl_refine_options o = { .evaluations = f->budget.evaluations,
                                       .restarts = f->restarts,
                                       .seed = p->o->seed,
                                       .stream = p->o->problem << 32 | (uint64_t)f->pick[i],
-                                      .stop = ask,
-                                      .payload = &who };
+                                      .stop = cancel_requested,
+                                      .payload = &own };
         f->fit[i] = (sl_fit){ 0 };
         f->snapped[i] = 0;
         f->steady[i] = false;
-        if (sl_discover__stop(&p->control, who.report)) return SL_OK;
+        if (sl_discover__stop(&p->control, own.report)) return SL_OK;
         SL_TRY(sl_fit_refine_wide(&f->fit[i], a, w->c.expr, w->start, &p->rows.fit, &o));
         if (isnan(f->fit[i].r2)) continue;
         if (f->snap) SL_TRY(sl_fit_snap(&f->fit[i], &f->snapped[i], a, &p->rows.fit, &o));
@@ -189,8 +189,7 @@ static sl_status run_wave(fitting *f, int n) {
     for (int i = 0; i < n; i++) {
         sl_discover__work *w = &p->work[f->pick[i]];
         p->cost->evaluations += f->fit[i].evaluations;
-        p->cost->refined +=
-            f->fit[i].expr != NULL && !f->snap; // the second round follows a first
+        p->cost->refined += f->fit[i].expr != NULL && !f->snap; // the second round follows a first
         if (f->steady[i] && is_gain(&w->c, &f->fit[i], f->snapped[i]))
             SL_TRY(take(p, w, &f->fit[i], f->snapped[i]));
     }

@@ -41,7 +41,7 @@
 
 typedef struct sl_eval_problem {
     const char *id;         // "test/17" as of pairs, a formula's name, or what the file says
-    bool id_whole;          // the file has it as a whole number: who writes it again does so too
+    bool id_whole;          // the file has it as a whole number, and it is written so again
     const sl_node *truth;   // tidy; NULL if unknown
     const sl_token *tokens; // of the truth as training writes it; NULL if it has none
     int n_tokens;

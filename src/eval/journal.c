@@ -6,7 +6,7 @@
  * Lines are flushed one by one, so a process that is killed loses at most the line it was writing.
  * That one has no line feed: it is dropped when the journal is opened again, and its judgement made
  * once more. Any other line that cannot be read means that another program wrote into the file, and
- * is told.
+ * is reported.
  *
  * Reals are written such that the same bits come back; what has no value is null. */
 #include <errno.h>
@@ -182,7 +182,7 @@ static bool same_scalar(const sl_json *a, const sl_json *b) {
     }
 }
 
-/* Are the two the same? If not, *why tells the first member where they differ, and how. */
+/* Are the two the same? If not, *why names the first member where they differ, and how. */
 static bool same(sl_str *why, const sl_json *theirs, const sl_json *ours, const char *name) {
     const sl_json_kind kind = theirs && ours ? sl_io_json_kind_of(ours) : SL_JSON_NULL;
     if (kind == SL_JSON_OBJECT && sl_io_json_kind_of(theirs) == kind) {

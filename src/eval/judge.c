@@ -66,7 +66,7 @@ static sl_status is_on_front(bool *out, sl_arena *scratch, const sl_discovery *d
     return SL_OK;
 }
 
-/* Is the truth among the ranked candidates behind the first? Most are told apart by canonical
+/* Is the truth among the ranked candidates behind the first? Most are distinguished by canonical
  * forms. */
 static sl_status is_among(bool *out, sl_arena *scratch, const sl_discovery *d,
                           const sl_eval_problem *p) {

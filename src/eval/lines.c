@@ -43,7 +43,7 @@ static sl_status note_line(reader *r) {
 
 static sl_status read_line(reader *r, const char *line, size_t n) {
     sl_arena *a = &r->held->arena;
-    sl_pair_given g;
+    sl_pair_input g;
     SL_TRY(placed(r, sl_pairs_read(&g, a, line, n, r->variables)));
     sl_eval_problem p = { .id = g.id, .id_whole = g.id_whole, .truth = g.expr, .depth = -1 };
     if (!*g.id) {
@@ -82,7 +82,7 @@ static int by_id(const void *pa, const void *pb) {
     return c ? c : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Answers are told apart by their ids. */
+/* Answers are distinguished by their ids. */
 static sl_status check_ids(const reader *r) {
     const int64_t n = r->held->count;
     named *list = sl_malloc((size_t)n, sizeof *list);

@@ -37,7 +37,7 @@ typedef struct evaluation {
     sl_arena *texts;
     sl_eval__journal journal;
     int64_t done, exact;
-    int64_t told; // count last reported; used by the caller's thread alone
+    int64_t reported; // count last reported; used by the caller's thread alone
 } evaluation;
 
 /* Workers have numbers, the caller is number 0. */
@@ -102,7 +102,7 @@ static bool must_stop(void *payload) {
         pthread_mutex_lock(&e->lock);
         const int64_t done = e->done, exact = e->exact;
         pthread_mutex_unlock(&e->lock);
-        e->told = done;
+        e->reported = done;
         const double share = done > 0 ? (double)exact / (double)done : 0;
         if (e->progress(done, e->total, share, e->payload)) atomic_store(&e->stop, true);
     }
@@ -188,7 +188,7 @@ static sl_status judge_all(evaluation *e, sl_pool *pool) {
     e->inner = timed ? pool : NULL;
     sl_status st = sl_par_for(timed ? NULL : pool, e->n_missing, 1, judge_some, e);
     slot caller = { e, 0 };
-    if (st == SL_OK && e->told < e->total && must_stop(&caller)) st = SL_ECANCEL;
+    if (st == SL_OK && e->reported < e->total && must_stop(&caller)) st = SL_ECANCEL;
     if (st == SL_ECANCEL)
         return sl_fail(SL_ECANCEL, "stopped after %lld of %lld judgements", (long long)e->done,
                        (long long)e->total);

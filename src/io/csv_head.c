@@ -17,7 +17,7 @@
 
 #include "io/io_impl.h"
 
-enum { KIND_ROWS = 20 }; // from which a column's kind is told
+enum { KIND_ROWS = 20 }; // from which a column's kind is decided
 
 typedef struct head {
     sl_csv__head out;

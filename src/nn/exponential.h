@@ -11,7 +11,7 @@ SL_INLINE vec v_power(vec a) { return (vec)(((uvec)a << 23) + (127u << 23)); }
  * for the relative error, which is 0.05 of 2^-24 (by the remez of
  * tests/golden/math/coefficients.py). Within 1.1 ulp from -87.3 to 88.3; from 88.376 on infinity,
  * and below -87.68 zero: 2^k then is no normal float, and both ends are far beyond what softmax and
- * sigmoid can tell apart. NaN stays. */
+ * sigmoid can distinguish. NaN stays. */
 SL_INLINE vec v_exp(vec x) {
     // adding 1.5 2^23 rounds to a whole number, which then stands in the low bits
     const vec shift = v_set(0x1.8p23f);

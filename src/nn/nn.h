@@ -111,7 +111,7 @@ void sl_nn_gemm(bool ta, bool tb, int M, int N, int K, float alpha, const float 
 SL_NODISCARD sl_status sl_nn_gemm_status(void);
 
 typedef enum sl_gemm_library { SL_GEMM_RULE, SL_GEMM_ONEDNN, SL_GEMM_OPENBLAS } sl_gemm_library;
-/* Kinds of products that the rule tells apart. */
+/* Kinds of products that the rule distinguishes. */
 typedef enum sl_gemm_kind {
     SL_GEMM_NN,       // A B
     SL_GEMM_NT,       // A B^T; A^T B^T counts as one

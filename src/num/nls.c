@@ -148,7 +148,7 @@ sl_status sl_num_nls_fit(sl_nls *out, double *p, double *se, sl_arena *scratch,
                          opt->max_evaluations, diag, 1, 100, 0, &nfev, &njev, perm, qtf, w1, w2, w3,
                          trial);
         SL_ASSERT(info != 0); // 0 would be improper arguments
-        // 1 .. 4 converged, 5 budget, 6 .. 8 tolerances below what double precision can tell apart
+        // 1 .. 4 converged, 5 budget, 6 .. 8 tolerances below the resolution of double precision
         if (!f.ended) f.end = info == 5 ? SL_NLS_EVALUATIONS : SL_NLS_CONVERGED;
     }
     SL_GO(f.st);

@@ -255,16 +255,16 @@ SL_NODISCARD sl_status sl_pairs_entropy(sl_entropy *out, sl_pool *pool, const sl
 
 /* A pair of another program: fields x (one list per variable), y and, optionally, id and expr
  * (infix or Python syntax over x1, x2, ...). */
-typedef struct sl_pair_given {
+typedef struct sl_pair_input {
     const char *id; // "" if there is none
     bool id_whole;  // it was written as a whole number, not as a text
     const sl_node *expr; // NULL if there is none; tidy
     sl_dataset data;
-} sl_pair_given;
+} sl_pair_input;
 
 /* *out := the pair of one line of JSON (n bytes, any bytes), in a. SL_EFORMAT with the reason and
  * the place in it, such as `x[1][17] is null, not a number`. variables: most inputs of x. */
-SL_NODISCARD sl_status sl_pairs_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n,
+SL_NODISCARD sl_status sl_pairs_read(sl_pair_input *out, sl_arena *a, const char *line, size_t n,
                                     int variables);
 
 #endif

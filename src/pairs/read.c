@@ -25,7 +25,7 @@ static sl_status copy_text(const char **out, sl_arena *a, const char *text) {
 
 /* Text, or a whole number. One that came as a REAL is whole and exact up to 2^53: beyond, digits
  * are lost already. */
-static sl_status read_id(sl_pair_given *g, sl_arena *a, const sl_json *j) {
+static sl_status read_id(sl_pair_input *g, sl_arena *a, const sl_json *j) {
     char text[32];
     switch (sl_io_json_kind_of(j)) {
     case SL_JSON_TEXT: return copy_text(&g->id, a, sl_io_json_text(j));
@@ -101,7 +101,7 @@ static sl_status read_x(sl_dataset *d, sl_arena *a, const sl_json *x, int variab
 }
 
 /* Over the columns that are there, and no free constants: those have no values here. */
-static sl_status read_expr(sl_pair_given *g, sl_arena *a, const sl_json *j) {
+static sl_status read_expr(sl_pair_input *g, sl_arena *a, const sl_json *j) {
     if (sl_io_json_kind_of(j) != SL_JSON_TEXT)
         return sl_fail(SL_EFORMAT, "expr is %s, not a text", kind_of(j));
     const sl_names names = { .count = g->data.inputs };
@@ -116,7 +116,7 @@ static sl_status read_expr(sl_pair_given *g, sl_arena *a, const sl_json *j) {
     return SL_OK;
 }
 
-static sl_status read_object(sl_pair_given *g, sl_arena *a, const sl_json *j, int variables) {
+static sl_status read_object(sl_pair_input *g, sl_arena *a, const sl_json *j, int variables) {
     if (sl_io_json_kind_of(j) != SL_JSON_OBJECT)
         return sl_fail(SL_EFORMAT, "the line is %s, not an object with x and y", kind_of(j));
     SL_TRY(read_y(&g->data, a, sl_io_json_get(j, "y")));
@@ -128,7 +128,7 @@ static sl_status read_object(sl_pair_given *g, sl_arena *a, const sl_json *j, in
     return SL_OK;
 }
 
-sl_status sl_pairs_read(sl_pair_given *out, sl_arena *a, const char *line, size_t n,
+sl_status sl_pairs_read(sl_pair_input *out, sl_arena *a, const char *line, size_t n,
                         int variables) {
     SL_ASSERT(variables >= 1 && variables <= SL_DATA_MAX_INPUTS);
     if (n > INT32_MAX) // numbers of values and columns are int
@@ -136,7 +136,7 @@ sl_status sl_pairs_read(sl_pair_given *out, sl_arena *a, const char *line, size_
     sl_json *j = NULL;
     SL_TRY(sl_io_json_parse_line(&j, line, n));
 
-    sl_pair_given g = { .id = "" };
+    sl_pair_input g = { .id = "" };
     const size_t mark = sl_arena_mark(a);
     sl_status st = read_object(&g, a, j, variables);
     sl_io_json_free(j);

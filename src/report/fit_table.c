@@ -1,4 +1,4 @@
-/* fit_table - a fit for people: rounded to what the data can tell. */
+/* fit_table - a fit for people: rounded to the digits that the data support. */
 #include <math.h>
 #include <string.h>
 

@@ -338,7 +338,7 @@ static bool differs(const char *theirs, const char *ours) {
 }
 
 /* What the user should know before the first step. */
-static void tell_beginning(run *r) {
+static void note_beginning(run *r) {
     const sl_train_config *c = r->c;
     const sl_ckpt_loaded *l = &r->loaded;
     const int lanes = sl_train__rank_lanes(&r->shape);
@@ -494,7 +494,7 @@ sl_status sl_train_run(sl_train_result *out, sl_pool *pool, const sl_train_confi
     sl_train__tally_init(&r.tally);
     sl_mem_peak_reset();
     SL_GO(begin(&r));
-    if (is_unfinished(&r)) tell_beginning(&r);
+    if (is_unfinished(&r)) note_beginning(&r);
     while (is_unfinished(&r) && st == SL_OK) {
         st = r.tally.valid_due ? validate_due(&r) : one_step(&r);
         if (st == SL_OK && r.stopping && is_unfinished(&r))

@@ -122,7 +122,7 @@ def test_a_click_on_a_heading_sorts_the_runs(browser, page):
     heading(browser, "size").click()
     assert list(dict.fromkeys(column(browser, "size"))) == ["11k", "26k", "74k", "161k"]
     assert sorted(column(browser, "run")) == sorted(runs)
-    # by keyboard too, and said to those who do not see it
+    # by keyboard too, and announced by screen readers
     browser.execute_script("arguments[0].focus()", heading(browser, "FLOPs"))
     browser.switch_to.active_element.send_keys(" ")
     assert browser.execute_script("return document.querySelector('#runs ~ .scroll th[aria-sort]').textContent") == "FLOPs"

@@ -49,9 +49,9 @@ def change(folder, step, config=None, metadata=None):
         path = Path(folder) / f"{kind}-{step:08d}.safetensors"
         texts, header, data = read(path)
         if config:
-            told = json.loads(texts["config"])
-            config(told)
-            texts["config"] = json.dumps(told)
+            stored = json.loads(texts["config"])
+            config(stored)
+            texts["config"] = json.dumps(stored)
         if metadata:
             metadata(texts)
         write(path, texts, header, data)

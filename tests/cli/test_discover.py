@@ -134,7 +134,7 @@ def test_what_people_see_explains_the_data_as_well(discover):
 
 def test_what_people_see_is_real_in_every_row(discover, tmp_path):
     """Rows next to the edge of a domain, anywhere in a long table: (v - 1.05)^(3/2) has no value where v is 1.0454. The
-    formulas with all digits tell which ones can be judged here: a sine of 1e190 is another one in NumPy."""
+    formulas with all digits show which ones can be judged here: a sine of 1e190 is another one in NumPy."""
     rng = np.random.default_rng(0)
     v = np.sort(rng.uniform(1.05, 9, 1500))
     rng.shuffle(v)

@@ -169,7 +169,7 @@ def test_pictures_are_well_formed(discover, tmp_path, header, inputs):
 
 
 def test_a_picture_nowhere_costs_no_formula(discover, model, tmp_path):
-    """That there will be no picture is told before the work; the formula comes, then the failure."""
+    """A note before the work says that there will be no picture; the formula comes, then the failure."""
     table, picture = write(tmp_path, plane()), tmp_path / "no" / "fit.svg"
     r = discover(table, "--plot", picture)
     assert r.code == 3 and r.lines[0].startswith("y = 3*a - 2*b"), r

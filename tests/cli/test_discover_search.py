@@ -314,11 +314,11 @@ def test_steps_that_do_not_fit_the_memory_are_reported(tmp_path):
     rng = np.random.default_rng(7)
     path = write(tmp_path, ("a", "b", "y"), np.column_stack([rng.uniform(1, 3, (40, 2)), rng.normal(size=40)]))
     r = run("discover", path, *ALONE, "--effort", "low", "--max-memory", "0.01")
-    told = re.search(r"memory +(\d+) steps were skipped or cut short, the first (\w+), level (\d+); "
+    note = re.search(r"memory +(\d+) steps were skipped or cut short, the first (\w+), level (\d+); "
                      r"--max-memory ([\d.]+) allows more of them", r.out)
-    assert r.code == 0 and told and float(told[4]) > 0.01 and "all steps that fit the memory" in r.out, r
+    assert r.code == 0 and note and float(note[4]) > 0.01 and "all steps that fit the memory" in r.out, r
     r = run("discover", path, *ALONE, "--effort", "low", "--max-memory", "0.01", "--format", "python")
-    assert told[0].split(maxsplit=1)[1] in r.err, r
+    assert note[0].split(maxsplit=1)[1] in r.err, r
 
 
 def test_memory_keeps_to_its_bound(tmp_path):

@@ -320,7 +320,7 @@ def test_formulas(model, tmp_path):
 
 # ---------------------------------------------------------------- stopped and killed
 
-LONG = ["--samples", "1024", "--seeds", "2", "--threads", "1"]  # a second or more, if nobody stops it
+LONG = ["--samples", "1024", "--seeds", "2", "--threads", "1"]  # a second or more, unless stopped
 
 
 def start(model, *args):

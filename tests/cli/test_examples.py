@@ -106,7 +106,7 @@ def test_the_static_library_leaves_internal_names_to_the_program(installed, tmp_
     assert done.stdout == "2*x1 7\n", done
 
 
-# ---------------------------------------------------------------- as a CMake project of somebody else's
+# ---------------------------------------------------------------- as part of another CMake project
 
 def test_find_package(installed, tmp_path):
     """symlaw::symlaw has the header's folder and the library; an older version that is asked for is satisfied, a

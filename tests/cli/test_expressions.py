@@ -335,9 +335,9 @@ def test_bad_text_is_shown_with_a_caret(option, text, column):
     assert r.code == 2 and r.out == ""
     message, shown, caret = r.err.splitlines()[:3]
     assert message.startswith(f"symlaw: {option}, column ")
-    told = int(re.search(r"column (\d+)", message)[1])
-    assert shown == "    " + text and caret == " " * (4 + told - 1) + "^"
-    assert column is None or told == column
+    named = int(re.search(r"column (\d+)", message)[1])
+    assert shown == "    " + text and caret == " " * (4 + named - 1) + "^"
+    assert column is None or named == column
 
 
 def test_a_mistake_in_the_second_of_two():

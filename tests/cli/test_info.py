@@ -59,7 +59,7 @@ def test_the_three_lengths_of_a_run_agree():
     assert a["flops"] == b["flops"]
     d = result("--size", "6.5M", "--ratio", "5", "--tokens", "63")["plan"]
     assert abs(d["steps"] / a["steps"] - 0.5) < 1e-3
-    r = info("--size", "6.5M", "--ratio", "5", "--steps", "9")  # told before a set is built
+    r = info("--size", "6.5M", "--ratio", "5", "--steps", "9")  # before a set is built
     assert r.code == 2 and "ratio" in r.err and "steps" in r.err
 
 

@@ -236,14 +236,14 @@ def test_what_differs_between_a_run_and_its_checkpoint_is_refused(folder):
     assert r.code == 2 and '"batch"' in r.err, r
 
 
-@pytest.mark.parametrize("told, says", [(2, "newer version"), (0, "format"), (1.5, "format"), ("1", "format")])
-def test_a_newer_format_is_refused(told, says, folder, table):
-    change_run(folder, lambda c: c.update(format=told))
+@pytest.mark.parametrize("stored, says", [(2, "newer version"), (0, "format"), (1.5, "format"), ("1", "format")])
+def test_a_newer_format_is_refused(stored, says, folder, table):
+    change_run(folder, lambda c: c.update(format=stored))
     for r in (train("--resume", "--out", folder), run("info", "--run", str(folder))):
         assert r.code == 2 and says in r.err and "run.json" in r.err, r
     assert sorted(x.name for x in folder.iterdir()) == sorted(x.name for x in (GOLDEN / "run").iterdir())
     for step in (300, STOPPED):
-        checkpoint.change(folder, step, config=lambda c: c.update(format=told))
+        checkpoint.change(folder, step, config=lambda c: c.update(format=stored))
     model = folder / f"model-{STOPPED:08d}.safetensors"
     for r in (discover(folder, table), discover(model, table), run("eval", "--model", str(folder), "--limit", "1"),
               run("info", "--model", str(model))):
@@ -272,17 +272,17 @@ def test_what_is_written_has_its_format(tmp_path):
 
 # ---------------------------------------------------------------- another machine
 
-@pytest.mark.parametrize("key, told", [("level", "a CPU to come"), ("libraries", "oneDNN 1.0 (SSE41)")])
-def test_a_run_of_another_machine_goes_on_with_a_note(key, told, folder):
+@pytest.mark.parametrize("key, stored", [("level", "a CPU to come"), ("libraries", "oneDNN 1.0 (SSE41)")])
+def test_a_run_of_another_machine_goes_on_with_a_note(key, stored, folder):
     for step in (300, STOPPED):
-        checkpoint.change(folder, step, metadata=lambda m: m.update({key: told}))
+        checkpoint.change(folder, step, metadata=lambda m: m.update({key: stored}))
     r = train("--resume", "--out", folder)
     ended_well(r, folder)
-    assert told in r.err and "bits may differ from those of an uninterrupted run" in r.err, r
+    assert stored in r.err and "bits may differ from those of an uninterrupted run" in r.err, r
     # what is saved now is of this machine
     now = checkpoint.read(folder / "model-00000400.safetensors")[0]
     made = json.loads((folder / "run.json").read_text())["run"]
-    assert now[key] != told and set(made) >= {"level", "libraries"}
+    assert now[key] != stored and set(made) >= {"level", "libraries"}
     shutil.rmtree(folder)
     r = train("--resume", "--width", "8", "--layers", "1", "--depth", "1", "--points", "4", "--batch", "2", "--steps",
               "2", "--valid-pairs", "0", "--out", folder)
@@ -292,7 +292,7 @@ def test_a_run_of_another_machine_goes_on_with_a_note(key, told, folder):
 
 
 def test_a_run_goes_on_with_other_products_with_a_note(tmp_path):
-    """The same program on the same CPU, whose libraries are told to use other instructions."""
+    """The same program on the same CPU, whose libraries must use other instructions."""
     args = ["--width", "8", "--layers", "1", "--depth", "1", "--points", "4", "--batch", "2", "--valid-pairs", "0",
             "--checkpoint-steps", "1", "--steps", "3", "--out", tmp_path]
     assert train(*args).code == 0
@@ -332,7 +332,7 @@ def test_numbers_that_are_not_finite_are_damage(kind, tensor, number, folder, ta
     r = run("info", "--run", str(folder), "--json")
     assert r.code == 0 and r.json["saved"] == 300 and tensor in r.json["warning"] and name in r.json["warning"], r
     r = discover(folder, table)
-    passed_over = kind == "model"  # who only wants weights does not look at the state
+    passed_over = kind == "model"  # a reader of weights alone does not read the state
     assert r.code == 0 and r.json["model"]["step"] == (300 if passed_over else STOPPED), r
     assert (tensor in r.err) == passed_over
     if passed_over:

@@ -86,7 +86,7 @@ def test_threads_change_no_byte_of_other_formats(fmt):
 
 
 def test_the_default_set_too():
-    """Ten of training if nothing is said, and the same whoever asks."""
+    """Ten of training if nothing is said, and the same for every caller."""
     ten = lines()
     assert len(ten) == 10
     assert lines("--start", "3", "--count", "4", "--threads", "1") == ten[3:7]

@@ -22,9 +22,9 @@ RUN = ["--width", "128", "--layers", "1", "--depth", "1", "--points", "32", "--b
 started = []
 
 
-def start(ranks, who, *args):
-    """who will be asked: if it is not mpirun, that need not sleep two seconds on its way out."""
-    env = MPI if who == "launcher" else {**MPI, "OMPI_MCA_odls_base_sigkill_timeout": "0"}
+def start(ranks, target, *args):
+    """target: the process that gets the signal. If it is not mpirun, that need not sleep two seconds on its way out."""
+    env = MPI if target == "launcher" else {**MPI, "OMPI_MCA_odls_base_sigkill_timeout": "0"}
     p = subprocess.Popen(["mpirun", "--oversubscribe", "-n", str(ranks), PROGRAM, "train", *map(str, args),
                           "--threads", "1"], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     started.append(p)
@@ -75,16 +75,16 @@ def saved_step(folder):
     return max((int(x.name[6:14]) for x in Path(folder).glob("model-????????.safetensors")), default=-1)
 
 
-def stop(process, ranks, who, number, twice=False):
+def stop(process, ranks, target, number, twice=False):
     """Sends a signal to the launcher or to a rank; what is said on standard error once all have ended."""
     there = processes(process)
     assert len(there) == ranks
-    target = process.pid if who == "launcher" else there[who]
-    os.kill(target, number)
+    pid = process.pid if target == "launcher" else there[target]
+    os.kill(pid, number)
     if twice:  # as a terminal, a launcher and a batch system may all pass on one request
         time.sleep(0.1)
-        if target in processes(process).values():  # it may have ended by now
-            os.kill(target, number)
+        if pid in processes(process).values():  # it may have ended by now
+            os.kill(pid, number)
     _, err = process.communicate(timeout=120)
     for _ in range(1000):
         left = [x for x in there.values() if os.path.exists(f"/proc/{x}")]
@@ -103,7 +103,7 @@ def whole(tmp_path_factory):
     return folder
 
 
-STOPS = [  # ranks, who is asked, by what, twice
+STOPS = [  # ranks, target, signal, twice
     (2, 1, signal.SIGTERM, False), (4, 3, signal.SIGINT, True), (1, 0, signal.SIGTERM, False),
     (2, 0, signal.SIGINT, True), (4, 1, signal.SIGTERM, True), (2, "launcher", signal.SIGINT, False),
     (4, "launcher", signal.SIGTERM, False), (1, "launcher", signal.SIGINT, False)]
@@ -112,12 +112,12 @@ STOPS = [  # ranks, who is asked, by what, twice
 def test_a_signal_to_any_rank_stops_all_and_the_run_ends_the_same(whole, tmp_path):
     """One run that is stopped again and again, and resumed by another number of ranks each time."""
     saved, stops = -1, 0
-    for ranks, who, number, twice in STOPS:
-        p = start(ranks, who, *(RUN if saved < 0 else []), "--resume", "--out", tmp_path)
+    for ranks, target, number, twice in STOPS:
+        p = start(ranks, target, *(RUN if saved < 0 else []), "--resume", "--out", tmp_path)
         wait_for(lambda: steps_done(tmp_path) > max(saved, 0), p)
-        err = stop(p, ranks, who, number, twice)
+        err = stop(p, ranks, target, number, twice)
         last = saved_step(tmp_path)
-        assert last > saved, (ranks, who, number, err)
+        assert last > saved, (ranks, target, number, err)
         if last == STEPS:  # mpirun passes a signal on after a second: a fast machine is done by then
             break
         assert p.returncode != 0, err
@@ -130,12 +130,12 @@ def test_a_signal_to_any_rank_stops_all_and_the_run_ends_the_same(whole, tmp_pat
     same(outcome(tmp_path, STEPS), outcome(whole, STEPS))
 
 
-@pytest.mark.parametrize("ranks, who", [(1, 0), (2, 1), (4, 2), (2, "launcher")])
-def test_small_models_stop_too(ranks, who, tmp_path):
-    p = start(ranks, who, "--width", 16, "--layers", 1, "--depth", 1, "--points", 8, "--batch", 16, "--steps", 1000000,
+@pytest.mark.parametrize("ranks, target", [(1, 0), (2, 1), (4, 2), (2, "launcher")])
+def test_small_models_stop_too(ranks, target, tmp_path):
+    p = start(ranks, target, "--width", 16, "--layers", 1, "--depth", 1, "--points", 8, "--batch", 16, "--steps", 1000000,
               "--valid-pairs", 40, "--valid-steps", 50, "--log-steps", 1, "--out", tmp_path)
     wait_for(lambda: steps_done(tmp_path) > 10, p)
-    err = stop(p, ranks, who, signal.SIGTERM)
+    err = stop(p, ranks, target, signal.SIGTERM)
     assert p.returncode != 0 and saved_step(tmp_path) > 10, err
     steps = [x["step"] for x in log(tmp_path) if x["event"] == "step"]
     assert steps == list(range(1, len(steps) + 1)) and saved_step(tmp_path) <= len(steps)

@@ -49,7 +49,7 @@ def results(folder):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """The folder of a study that nobody disturbed, one run after the other."""
+    """The folder of an undisturbed study, one run after the other."""
     folder = tmp_path_factory.mktemp("undisturbed")
     done = study("run", plan_file(folder), "--out", folder / "tiny", "--workers", 1, "--threads", 1)
     assert done.code == 0, done
@@ -142,11 +142,11 @@ def test_the_same_command_again_does_nothing(undisturbed):
     assert before == {p: p.stat().st_mtime_ns for p in results(undisturbed)}
     done = study("status", undisturbed)
     assert done.code == 0 and "the study is complete" in done.out, done
-    told = study("status", undisturbed, "--json").json
-    assert told["complete"] and told["seconds_left"] == 0 and told["flops"] == told["flops_done"] > 0
-    assert {r["state"] for r in told["runs"]} == {"done"}
-    assert len(told["runs"]) == len(table(undisturbed)) - 1
-    assert all(r["loss_valid"] > 0 and r["flops"] > 0 for r in told["runs"])
+    status = study("status", undisturbed, "--json").json
+    assert status["complete"] and status["seconds_left"] == 0 and status["flops"] == status["flops_done"] > 0
+    assert {r["state"] for r in status["runs"]} == {"done"}
+    assert len(status["runs"]) == len(table(undisturbed)) - 1
+    assert all(r["loss_valid"] > 0 and r["flops"] > 0 for r in status["runs"])
 
 
 def test_init_makes_a_folder_and_a_dry_run_starts_nothing(tmp_path):
@@ -158,9 +158,9 @@ def test_init_makes_a_folder_and_a_dry_run_starts_nothing(tmp_path):
         done = study("run", plan, "--out", tmp_path / "b", "--dry-run", "--engine", engine, "--workers", 2)
         assert done.code == 0 and "study worker" in done.out, done
         assert not (tmp_path / "b").exists()
-    told = study("status", tmp_path / "a", "--json").json
-    assert not told["complete"] and {r["state"] for r in told["runs"]} == {"waiting"}
-    assert told["seconds_left"] is None
+    status = study("status", tmp_path / "a", "--json").json
+    assert not status["complete"] and {r["state"] for r in status["runs"]} == {"waiting"}
+    assert status["seconds_left"] is None
 
 
 def test_the_folder_is_by_the_plans_name_if_none_is_given(tmp_path):
@@ -265,8 +265,8 @@ def test_ranks_that_get_a_signal_save_and_resume(undisturbed, tmp_path):
     assert late.code in (0, 75), late
     assert study("run", folder, "--workers", 1, "--threads", 1).code == 0
     assert table(folder) == table(undisturbed)
-    told = study("status", folder, "--json").json
-    assert all(r["attempts"] == 0 for r in told["runs"])
+    status = study("status", folder, "--json").json
+    assert all(r["attempts"] == 0 for r in status["runs"])
 
 
 def test_workers_end_with_a_coordinator_that_is_killed(undisturbed, tmp_path):
@@ -351,8 +351,8 @@ def test_a_full_disk_is_reported_and_room_lets_it_go_on(undisturbed, tmp_path, w
         done = study("run", plan, *args)
         assert done.code == 0, done
         assert trained > 0 and table(disk / "s") == table(undisturbed)
-        told = study("status", disk / "s", "--json").json
-        assert all(r["attempts"] == 0 for r in told["runs"])  # no run was blamed
+        status = study("status", disk / "s", "--json").json
+        assert all(r["attempts"] == 0 for r in status["runs"])  # no run was blamed
     finally:
         subprocess.run(["umount", str(disk)], check=True)
 
@@ -381,12 +381,12 @@ def damage(folder):
 
 
 def test_a_report_without_the_best_model(undisturbed, tmp_path):
-    """The table and the report need no model: one that is gone, or cannot be copied, is told."""
+    """The table and the report need no model: one that is gone, or cannot be copied, is reported."""
     folder = tmp_path / "deep" / "copy"
     shutil.copytree(undisturbed, folder)
     best = json.loads(study("report", folder, "--json").out)["best"]
     (folder.parent / "best.safetensors").unlink()
-    (folder.parent / "best.safetensors").mkdir()  # as good as a folder that belongs to somebody else
+    (folder.parent / "best.safetensors").mkdir()  # a folder of that name
     done = study("report", folder)
     assert done.code == 0 and done.out.strip().endswith("report.html") and "is not copied" in done.err
     assert (folder / "best.safetensors").is_file()
@@ -463,9 +463,9 @@ def test_a_corrupt_run_does_not_stop_the_others(undisturbed, tmp_path):
     done = study("run", folder, "--workers", 1, "--threads", 1)
     assert done.code == 1 and broken.name in done.out and "run.json is damaged" in done.out, done
     assert "8x1-b8-lr4e-3-r2-s0/result.json" in done.err, done
-    told = {r["id"]: r for r in study("status", folder, "--json").json["runs"]}
-    assert told.pop(broken.name)["state"] == "failed"
-    assert {r["state"] for r in told.values()} == {"done"}
+    status = {r["id"]: r for r in study("status", folder, "--json").json["runs"]}
+    assert status.pop(broken.name)["state"] == "failed"
+    assert {r["state"] for r in status.values()} == {"done"}
     same = {r[0]: r for r in table(undisturbed)}
     assert all(row == same[row[0]] for row in table(folder) if row[0] != broken.name)
     shutil.rmtree(broken)  # as the message says: begun again, it is as if nothing had happened
@@ -504,11 +504,11 @@ def test_a_diverging_run_is_tried_again_and_recorded_as_such(tmp_path):
     plan = plan_file(tmp_path, sizes=[{"width": 8}], sweep={"ratio": 2, "batch": [4], "lr": [4e-3, 1000], "grow": 0},
                      train={**PLAN["train"], "optimizer": "adamw", "weight-decay": 10})
     done = study("run", plan, "--out", tmp_path / "s", "--workers", 1, "--threads", 1)
-    told = {r["id"]: r for r in study("status", tmp_path / "s", "--json").json["runs"]}
-    bad = [r for i, r in told.items() if "-lr1000-" in i]
+    status = {r["id"]: r for r in study("status", tmp_path / "s", "--json").json["runs"]}
+    bad = [r for i, r in status.items() if "-lr1000-" in i]
     assert done.code == 0 and [r["state"] for r in bad] == ["diverged"] and bad[0]["attempts"] == 1, (done, bad)
     assert "not finite" in bad[0]["error"]
-    assert {r["state"] for i, r in told.items() if "-lr1000-" not in i} == {"done"}, told
+    assert {r["state"] for i, r in status.items() if "-lr1000-" not in i} == {"done"}, status
     again = study("run", tmp_path / "s", "--workers", 1, "--threads", 1)
     assert again.code == 0 and "not finite" not in again.err, again
 
@@ -535,8 +535,8 @@ def test_formulas_and_baselines_are_evaluated(tmp_path):
     evaluations = list((tmp_path / "s").glob("runs/*/eval-formulas.json"))
     assert evaluations and all(json.loads(p.read_text())["cpu_seconds"] > 0 for p in evaluations)
     for source in ("blind", "linear"):
-        told = json.loads((tmp_path / "s" / "baselines" / source / "eval-test.json").read_text())
-        assert told["config"]["source"] == source and told["all"]["exact"]["n"] > 0
+        status = json.loads((tmp_path / "s" / "baselines" / source / "eval-test.json").read_text())
+        assert status["config"]["source"] == source and status["all"]["exact"]["n"] > 0
 
 
 def test_an_evaluation_that_fails_is_reported_and_the_others_are_done(undisturbed, tmp_path):
@@ -550,8 +550,8 @@ def test_an_evaluation_that_fails_is_reported_and_the_others_are_done(undisturbe
     (victim.parent / "eval-test.jsonl").mkdir()
     done = study("run", folder, "--workers", 1, "--threads", 1)
     assert done.code == 1 and victim.parent.name in done.out and "eval-test.jsonl" in done.out, done
-    told = {r["id"]: r for r in study("status", folder, "--json").json["runs"]}
-    assert told[victim.parent.name]["state"] == "failed"
+    status = {r["id"]: r for r in study("status", folder, "--json").json["runs"]}
+    assert status[victim.parent.name]["state"] == "failed"
     page = (folder / "report.html").read_text()
     assert "not evaluated" in page and "eval-test.jsonl" in page and "an old story" not in page
 
@@ -569,5 +569,5 @@ def test_an_evaluation_does_without_a_journal_that_it_cannot_use(undisturbed, tm
     assert done.code == 0 and damaged.exists() and other.exists(), done
     assert table(folder) == table(undisturbed)
     for result in damaged, other:
-        told = json.loads((result.parent / "attempts.json").read_text())["test"]
-        assert told["failures"] == 1 and "eval-test.jsonl" in told["message"]
+        status = json.loads((result.parent / "attempts.json").read_text())["test"]
+        assert status["failures"] == 1 and "eval-test.jsonl" in status["message"]

@@ -18,7 +18,7 @@ from tool import PROGRAM, run, wait_for_work
 STEPS = 60
 MODEL = ["--width", "16", "--layers", "1", "--depth", "1", "--points", "8", "--batch", "16"]
 SHORT = [*MODEL, "--steps", str(STEPS), "--valid-pairs", "40"]
-LONG = [*MODEL, "--steps", "100000", "--valid-pairs", "40", "--valid-steps", "1000"]  # minutes, if nobody stops it
+LONG = [*MODEL, "--steps", "100000", "--valid-pairs", "40", "--valid-steps", "1000"]  # minutes, unless stopped
 TIMES = ("seconds", "pairs_per_second", "gflops")
 MPI = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -53,7 +53,7 @@ def outcome(folder, steps=STEPS):
 
 
 def same(a, b):
-    """Not one comparison: who reads a failure wants to know what differs."""
+    """Not one comparison: a failure shows what differs."""
     assert a[0].keys() == b[0].keys() and a[1].keys() == b[1].keys()
     for part in (0, 1):
         assert [k for k in a[part] if a[part][k] != b[part][k]] == []
@@ -115,7 +115,7 @@ def test_a_run_leaves_its_files_and_reports_its_figures(whole):
     assert j["loss_expression"] > j["loss"] and j["plan"]["flops"] == pytest.approx(j["flops"], rel=0.1)
     assert j["peak_bytes"] <= 1.3 * j["plan"]["memory"]["total"]  # of 2 MB, where small things count
     assert 0 < j["entropy"]["bases"] < j["entropy"]["expressions"] < j["entropy"]["draws"]
-    for word in ("parameters", "FLOPs", "memory", "nats per expression"):  # told before it began
+    for word in ("parameters", "FLOPs", "memory", "nats per expression"):  # reported before it began
         assert word in notes
 
     steps = [x for x in log(folder) if x["event"] == "step"]

@@ -76,7 +76,7 @@ def test_a_signal_stops_a_blocked_listing():
 
 
 def test_a_second_signal_ends_at_once(tmp_path):
-    """The first one cannot get through: the file is a pipe that nobody empties."""
+    """The first one cannot get through: the file is a pipe that is not read."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)

@@ -15,7 +15,7 @@ os.environ.pop("SYMLAW_MODEL", None)
 QUICK = ["--search", "model", "--samples", "8", "--refine", "4"]
 TRAIN = ["--width", "16", "--layers", "1", "--depth", "1", "--points", "16", "--batch", "8", "--steps", "30",
          "--valid-pairs", "8"]
-SLOW = ["--search", "model", "--samples", "1000000", "--refine", "0"]  # minutes, if nobody stops it
+SLOW = ["--search", "model", "--samples", "1000000", "--refine", "0"]  # minutes, unless stopped
 
 
 @pytest.fixture(scope="session")

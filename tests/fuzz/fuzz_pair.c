@@ -25,7 +25,7 @@ static void add_list(sl_str *s, const char *name, const double *v, int64_t n) {
     sl_io_json_close(s, ']');
 }
 
-static void write_pair(sl_str *s, const sl_pair_given *g) {
+static void write_pair(sl_str *s, const sl_pair_input *g) {
     sl_io_json_open(s, NULL, '{');
     sl_io_json_add_text(s, "id", g->id);
     if (g->expr) {
@@ -45,9 +45,9 @@ static void write_pair(sl_str *s, const sl_pair_given *g) {
     if (sl_str_status(s) != SL_OK) wrong("not written");
 }
 
-static void round_trip(sl_arena *a, const sl_pair_given *g, int variables) {
+static void round_trip(sl_arena *a, const sl_pair_input *g, int variables) {
     sl_str s = { 0 };
-    sl_pair_given back;
+    sl_pair_input back;
     write_pair(&s, g);
     if (sl_pairs_read(&back, a, s.text, s.len, variables) != SL_OK) wrong("not read back");
     const size_t bytes = (size_t)g->data.rows * sizeof(double);
@@ -63,7 +63,7 @@ static void round_trip(sl_arena *a, const sl_pair_given *g, int variables) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int variables = 1; variables <= SL_UNIVERSE_MAX_VARS; variables++) {
         sl_arena a = { 0 };
-        sl_pair_given g = { .data.rows = -1 };
+        sl_pair_input g = { .data.rows = -1 };
         sl_fail_restore("");
         sl_status st = sl_pairs_read(&g, &a, (const char *)data, size, variables);
         if (st != SL_OK) {

@@ -47,9 +47,9 @@ static void fuzz_text(sl_format format, const uint8_t *data, size_t size) {
         sl_text_error error = { .offset = SIZE_MAX };
         sl_status st = sl_expr_parse(&e, &a, format, (const char *)data, size, given, &error);
         if (st != SL_OK) {
-            bool told = error.offset <= size && error.line > 0 && error.column > 0 &&
+            bool placed = error.offset <= size && error.line > 0 && error.column > 0 &&
                         error.reason[0] && memchr(error.reason, 0, sizeof error.reason);
-            if (e || sl_arena_mark(&a) != 0 || !told) fuzz_wrong("a failure without its due", "");
+            if (e || sl_arena_mark(&a) != 0 || !placed) fuzz_wrong("a failure without its due", "");
         } else {
             if (!sl_expr_valid(e, e->len)) fuzz_wrong("no valid expression", "");
             if (sl_expr_tidy(&tidy, &a, e) != SL_OK || !sl_expr_equal(tidy, e))

@@ -38,7 +38,7 @@ BANNED = {
         mblen mbrlen mbtowc mbrtowc mbstowcs mbsrtowcs mbsnrtowcs mbsinit btowc wctob wctomb wcrtomb wcstombs
         wcsrtombs wcsnrtombs wcwidth wcswidth fgetwc fputwc fgetws fputws getwc putwc ungetwc
         regcomp regexec fnmatch glob wordexp rpmatch""",
-    "speaks the language of the locale": """
+    "texts in the language of the locale": """
         strerror strerror_r strerror_l xpg_strerror_r perror strsignal psignal psiginfo gai_strerror hstrerror
         dlerror regerror gettext dgettext dcgettext ngettext dngettext dcngettext
         strftime strftime_l wcsftime strptime getdate getdate_r error error_at_line

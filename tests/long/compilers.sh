@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The default set of depth 3, and pairs of a smaller one, are the same to the bit whoever compiles
-# them: gcc, clang, and gcc without optimisation under the sanitizers. Builds beside the tree; the
+# The default set of depth 3, and pairs of a smaller one, are the same to the bit with every compiler:
+# gcc, clang, and gcc without optimisation under the sanitizers. Builds beside the tree; the
 # last one enumerates for minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

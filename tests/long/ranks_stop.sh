@@ -41,13 +41,13 @@ said=$(mpirun --oversubscribe -n 2 "$symlaw" expressions --canon x1 2>&1 || true
 [[ $said == *"not as 2"* ]] || { echo "a build without MPI: nothing is tried"; exit 0; }
 failed=0
 for ranks in 1 2 4; do
-    for who in launcher $(seq 0 $((ranks - 1))); do
+    for target in launcher $(seq 0 $((ranks - 1))); do
         for signal in INT TERM; do
             saved=0
             for ((i = 0; i < tries; i++)); do
-                if try "$ranks" "$who" "$signal" "0.$((i * 37 % 100 + 100))"; then saved=$((saved + 1)); fi
+                if try "$ranks" "$target" "$signal" "0.$((i * 37 % 100 + 100))"; then saved=$((saved + 1)); fi
             done
-            echo "$ranks ranks, SIG$signal to $who: $saved of $tries saved"
+            echo "$ranks ranks, SIG$signal to $target: $saved of $tries saved"
             [[ $saved == "$tries" ]] || failed=1
         done
     done

@@ -1,4 +1,4 @@
-/* discover as a call and as a command: what is found, what is told, what is refused; a stop and a
+/* discover as a call and as a command: what is found, reported and refused; a stop and a
  * lack of memory at every place. */
 #include <math.h>
 #include <stdio.h>
@@ -341,7 +341,7 @@ static void json_has_everything(void **state) {
     const sl_json *list = sl_io_json_get(j, "candidates"), *counts = sl_io_json_get(j, "counts");
     assert_int_equal(sl_io_json_count(list), sl_io_json_int(sl_io_json_get(counts, "candidates")));
     assert_int_equal(sl_io_json_int(sl_io_json_get(counts, "samples")), 20);
-    int64_t ranked = 0, invalid = 0, told = 0;
+    int64_t ranked = 0, invalid = 0, reported = 0;
     for (int i = 0; i < sl_io_json_count(list); i++) {
         const sl_json *c = sl_io_json_at(list, i);
         assert_int_equal(sl_io_json_int(sl_io_json_get(c, "place")), i + 1);
@@ -353,9 +353,9 @@ static void json_has_everything(void **state) {
     }
     const sl_json *reasons = sl_io_json_get(counts, "invalid");
     for (sl_json_member k = sl_io_json_first(reasons); k.name; k = sl_io_json_next(reasons, k))
-        told += sl_io_json_int(k.value);
+        reported += sl_io_json_int(k.value);
     assert_int_equal(ranked, symlaw_discovery_count(found));
-    assert_int_equal(invalid, told);
+    assert_int_equal(invalid, reported);
     assert_true(invalid > 0); // a model of three steps, without its grammar
     sl_io_json_free(j);
     symlaw_string_free(text);
@@ -420,7 +420,7 @@ static void a_search_needs_no_model(void **state) {
     assert_null(found);
 }
 
-static sl_status open_and_tell(const char *path) {
+static sl_status open_and_describe(const char *path) {
     symlaw_model *m = NULL;
     char *text = NULL;
     sl_status st = symlaw_model_open(&m, path);
@@ -434,7 +434,7 @@ static void every_allocation_may_fail(void **state) {
     sl_fixture *t = *state;
     plane p;
     plane_fill(&p, &t->rng);
-    SL_EACH_ALLOCATION(t, open_and_tell(model_path(t)));
+    SL_EACH_ALLOCATION(t, open_and_describe(model_path(t)));
     SL_EACH_ALLOCATION(t, discover_once(NULL, &p));
     SL_EACH_ALLOCATION(t, search_once(&p));
 }

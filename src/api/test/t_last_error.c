@@ -165,7 +165,7 @@ static void discovery_leaves_it(void **state) {
     LEAVES(t, symlaw_model_about(&text, m));
     LEAVES_ALL(t, (void)symlaw_model_inputs(m));
     symlaw_string_free(text);
-    for (int k = 0; k < 6; k++) { // to the end, and told to stop at the k-th event
+    for (int k = 0; k < 6; k++) { // to the end, and cancelled at the k-th event
         event_log h = { .stop_after = k };
         symlaw_discovery *found = NULL;
         LEAVES(t,

@@ -17,16 +17,16 @@ static void one_rank_without_memory_stops_all(void **state) {
              "{\"width\":8,\"layers\":1,\"depth\":1,\"ops\":\"+,*\",\"points\":4,\"batch\":4,"
              "\"lanes\":4,\"steps\":1,\"valid-pairs\":0,\"threads\":1,\"out\":\"%s\"}",
              folder);
-    for (int who = 0; who < sl_par_ranks(); who++)
+    for (int failing = 0; failing < sl_par_ranks(); failing++)
         for (int n = 1; n <= 12; n++) {
             char *result = NULL;
             const int64_t blocks = sl_mem_blocks();
-            if (sl_par_rank() == who) sl_mem_fail_at(n, false);
+            if (sl_par_rank() == failing) sl_mem_fail_at(n, false);
             const sl_status st = symlaw_command("train", options, NULL, NULL, &result);
             sl_mem_fail_at(0, false);
-            SL_CHECK(t, st == SL_ENOMEM && !result, "allocation %d of rank %d: %d, %s", n, who, st,
-                     sl_last_error());
-            SL_CHECK(t, sl_mem_blocks() == blocks, "allocation %d of rank %d leaks", n, who);
+            SL_CHECK(t, st == SL_ENOMEM && !result, "allocation %d of rank %d: %d, %s", n, failing,
+                     st, sl_last_error());
+            SL_CHECK(t, sl_mem_blocks() == blocks, "allocation %d of rank %d leaks", n, failing);
             SL_MUST(t, sl_par_agree(SL_OK)); // none is left over from the command
         }
     sl_par_barrier();

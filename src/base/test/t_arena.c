@@ -27,7 +27,7 @@ static bool whole(const piece *k) {
 }
 
 /* Against a plain list of what is alive: random allocations, shrinks and rewinds, every piece
- * filled with its own byte. An overlap, a move or a wrong rewind changes somebody's bytes. */
+ * filled with its own byte. An overlap, a move or a wrong rewind changes another piece's bytes. */
 static void pieces_keep_their_bytes(void **state) {
     sl_fixture *t = *state;
     enum { MAX = 400 };

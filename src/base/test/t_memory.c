@@ -1,4 +1,4 @@
-/* Allocation: counted, checked for overflow, failing when told to. */
+/* Allocation: counted, checked for overflow, failing on request. */
 #include <pthread.h>
 #include <string.h>
 

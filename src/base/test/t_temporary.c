@@ -101,7 +101,7 @@ static void only_files_without_a_living_writer_are_removed(void **state) {
     CASE(0, true, false, "log.jsonl.tmp-%ld", gone); // of an older version
     CASE(3600, false, false, "log.jsonl.tmp-%ld-1", gone);
     CASE(0, true, true, "log.jsonl.tmp-%ld", alive);
-    CASE(3600, true, true, "notes.tmp-%ld", gone); // somebody else's
+    CASE(3600, true, true, "notes.tmp-%ld", gone); // of another program
     CASE(3600, true, true, "run.json.tmp-%ldx", gone);
     CASE(-3600, true, true, "run.json.tmp-00000000-%ld-2", gone); // a clock that is ahead
     assert_int_equal(n, SL_LEN(cases));

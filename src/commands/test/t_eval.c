@@ -123,14 +123,14 @@ static void a_full_disk(void **state) {
     snprintf(more, sizeof more, ",\"pairs\":\"%s\",\"predictions\":\"%s\"", pairs_file(),
              predictions);
     options_of(options, t, more);
-    int failed = 0, told = 0;
+    int failed = 0, reported = 0;
     for (int n = 1; n < 100; n++) {
         event_log h = { 0 };
         sl_file_fail_at(n);
         const sl_status st = symlaw_command("eval", options, log_event, &h, NULL);
         sl_file_fail_at(0);
-        told += st != SL_OK && strstr(output_of(&h), "Acc_solved") &&
-                !strstr(output_of(&h), predictions);
+        reported += st != SL_OK && strstr(output_of(&h), "Acc_solved") &&
+                    !strstr(output_of(&h), predictions);
         log_clear(&h);
         if (st == SL_OK) break;
         assert_int_equal(st, SL_EIO);
@@ -139,7 +139,7 @@ static void a_full_disk(void **state) {
     }
     SL_CHECK(t, failed >= 3, "%d writes failed", failed);
     // when it is the predictions' turn, the figures are there all the same
-    SL_CHECK(t, told >= 1, "figures with %d failures", told);
+    SL_CHECK(t, reported >= 1, "figures with %d failures", reported);
     assert_int_equal(access(predictions, F_OK), 0);
     assert_int_not_equal(access(part, F_OK), 0);
 }

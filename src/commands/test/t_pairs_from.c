@@ -117,7 +117,7 @@ static void what_is_odd_is_noted(void **state) {
         { GOOD, "" },
         { "{\"x\":[[1,2,3]],\"y\":[1,2,3.1],\"expr\":\"x1\"}",
           ":1: note: expr gives 3 where y is 3.1 (point 3 of 3)\n" },
-        { "{\"x\":[[1,2,3]],\"y\":[1,2.2,3.1],\"expr\":\"x1\"}", // the worst one is told
+        { "{\"x\":[[1,2,3]],\"y\":[1,2.2,3.1],\"expr\":\"x1\"}", // the worst one is reported
           ":1: note: expr gives 2 where y is 2.2 (point 2 of 3)\n" },
         { "{\"x\":[[1,2,3]],\"y\":[1,2,3.000001],\"expr\":\"x1\"}", "" }, // below 1e-6 of 3
         { "{\"x\":[[1,2,3]],\"y\":[1,2,3.000009],\"expr\":\"x1\"}", ":1: note: expr gives " },

@@ -22,7 +22,7 @@ static double real_of(const sl_json *j, const char *name) {
 
 static void info_describes_a_run(void **state) {
     sl_fixture *t = *state;
-    const char *folder = sl_test_path("told");
+    const char *folder = sl_test_path("reported");
     char options[512], ask[256];
     event_log h = { 0 };
     sl_json *j = result_of(t, &h, "train", run_options(options, folder, ",\"json\":true"));

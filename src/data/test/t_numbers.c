@@ -147,7 +147,7 @@ static void ties_go_to_the_even_float(void **state) {
 }
 
 /* The double nearest to a tie is some 2^-54 away from it. One in hundreds is so near that 64 bits
- * cannot tell, without being a tie: big integers decide. */
+ * cannot decide, without being a tie: big integers decide. */
 static void near_ties_are_decided_exactly(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < sl_test_iters(t, 6000); i++) {

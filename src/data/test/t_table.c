@@ -70,7 +70,7 @@ static void tables_as_people_have_them(void **state) {
           "e ~ a,b: 2 of 2, 3 columns: 1=3 4=6" },
         { "\"a,b\",\"c\"\"d\",e\n1,2,3\n4,5,6\n", "e", "c\"d",
           "e ~ c\"d: 2 of 2, 3 columns: 2=3 5=6" },
-        // names are just names; two of the same are told apart by numbers
+        // names are just names; equal ones get numbers
         { "N,exec\n1,2\n4,5\n", "exec", NULL, "exec ~ N: 2 of 2, 2 columns: 1=2 4=5" },
         { "my col,100 %,\xC3\xA9t\xC3\xA9\n1,2,3\n4,5,6\n", "\xC3\xA9t\xC3\xA9", "100 %",
           "\xC3\xA9t\xC3\xA9 ~ 100 %: 2 of 2, 3 columns: 2=3 5=6" },
@@ -205,8 +205,9 @@ static void what_cannot_be_is_reported(void **state) {
         const char *path = file_of(t, cases[i].text, strlen(cases[i].text));
         const sl_status st = sl_data_table_read(&table, path, &o, NULL, NULL);
         SL_CHECK(t, st == cases[i].st, "%s: %s", cases[i].text, sl_status_text(st));
-        SL_CHECK(t, strstr(sl_last_error(), cases[i].want), "%s\n is told as\n%s\nand not as\n%s",
-                 cases[i].text, sl_last_error(), cases[i].want);
+        SL_CHECK(t, strstr(sl_last_error(), cases[i].want),
+                 "%s\n is reported as\n%s\nand not as\n%s", cases[i].text, sl_last_error(),
+                 cases[i].want);
         assert_true(table.data.rows == -1); // untouched
     }
 }
@@ -496,12 +497,12 @@ static pid_t stream(int *fd, int64_t rows) {
     return child;
 }
 
-typedef struct told {
+typedef struct progress {
     int64_t calls, rows, bytes, stop_at;
-} told;
+} progress;
 
-static int tell(int64_t rows, int64_t bytes, int64_t size, void *payload) {
-    told *p = payload;
+static int report(int64_t rows, int64_t bytes, int64_t size, void *payload) {
+    progress *p = payload;
     assert_true(rows >= p->rows && bytes >= p->bytes && size == 0);
     p->calls++;
     p->rows = rows;
@@ -509,7 +510,7 @@ static int tell(int64_t rows, int64_t bytes, int64_t size, void *payload) {
     return p->stop_at && rows >= p->stop_at;
 }
 
-/* However many rows there are, memory is what max_rows take, and progress is told. */
+/* However many rows there are, memory is what max_rows take, and progress is reported. */
 static void memory_is_bounded(void **state) {
     sl_fixture *t = *state;
     enum { ROWS = 150000, KEPT = 1000 };
@@ -520,15 +521,15 @@ static void memory_is_bounded(void **state) {
     sl_table_options o = SL_TABLE_OPTIONS_INIT;
     o.max_rows = KEPT;
     sl_table a;
-    told p = { 0 };
+    progress p = { 0 };
     sl_mem_peak_reset();
     const int64_t before = sl_mem_bytes();
-    SL_MUST(t, sl_data_table_read(&a, path, &o, tell, &p));
+    SL_MUST(t, sl_data_table_read(&a, path, &o, report, &p));
     waitpid(child, NULL, 0);
     close(fd);
     assert_true(a.data.rows == KEPT && a.read == ROWS);
     SL_CHECK(t, sl_mem_peak() - before < 400000, "%lld bytes", (long long)(sl_mem_peak() - before));
-    SL_CHECK(t, p.calls >= ROWS / 10000 && p.bytes > 1000000, "told %lld times",
+    SL_CHECK(t, p.calls >= ROWS / 10000 && p.bytes > 1000000, "reported %lld times",
              (long long)p.calls);
     SL_CHECK(t, a.data.x[0][KEPT - 1] > 0.95 * ROWS, "the end was not read");
     sl_data_table_clear(&a);
@@ -543,8 +544,8 @@ static void reading_can_be_stopped(void **state) {
     snprintf(path, sizeof path, "/dev/fd/%d", fd);
     const sl_table_options o = SL_TABLE_OPTIONS_INIT;
     sl_table a = { .data = { .rows = -1 } };
-    told p = { .stop_at = 20000 };
-    assert_int_equal(sl_data_table_read(&a, path, &o, tell, &p), SL_ECANCEL);
+    progress p = { .stop_at = 20000 };
+    assert_int_equal(sl_data_table_read(&a, path, &o, report, &p), SL_ECANCEL);
     SL_CHECK(t, strstr(sl_last_error(), "stopped after row 2"), "%s", sl_last_error());
     assert_true(a.data.rows == -1);
     close(fd);

@@ -1,4 +1,4 @@
-/* A whole discovery with a model that knows nothing, and no search: what becomes of samples, and
+/* A whole discovery with an untrained model and no search: the status of samples, and
  * what does not depend on threads. */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The journal: what was judged comes back to the bit, a torn line is dropped, and whatever else is
- * in the file is told and left alone. */
+ * in the file is reported and left alone. */
 #include "eval/test/small.h"
 
 #include <float.h>
@@ -67,12 +67,12 @@ static sl_judgement random_judgement(sl_rng *rng, int i) {
 static void id_of(char out[40], int i) { snprintf(out, 40, "no %d", i); }
 
 /* Opens, adds judgements first .. first + n - 1 of the stream, closes. */
-static sl_status session(sl_fixture *t, seen *s, const char *path, const char *who, int first,
-                         int n) {
+static sl_status session(sl_fixture *t, seen *s, const char *path, const char *identity_text,
+                         int first, int n) {
     sl_eval__journal j;
     s->n = 0;
     s->t = t;
-    SL_TRY(sl_eval__journal_open(&j, path, who, see, s));
+    SL_TRY(sl_eval__journal_open(&j, path, identity_text, see, s));
     sl_status st = SL_OK;
     for (int i = first; i < first + n && st == SL_OK; i++) {
         char id[40];
@@ -155,11 +155,11 @@ static void any_cut_is_repaired(void **state) {
 }
 
 /* Refused with these words, and not a byte is changed. */
-static void refused(sl_fixture *t, const char *path, const char *who, sl_status st,
+static void refused(sl_fixture *t, const char *path, const char *identity_text, sl_status st,
                     const char *said) {
     static seen s;
     const char *was = file_text(t, path);
-    const sl_status got = session(t, &s, path, who, 0, 3);
+    const sl_status got = session(t, &s, path, identity_text, 0, 3);
     SL_CHECK(t, got == st && strstr(sl_last_error(), said), "%s: %s; not %s", sl_status_text(got),
              sl_last_error(), said);
     assert_string_equal(file_text(t, path), was);
@@ -267,7 +267,7 @@ static void a_damaged_line_is_named(void **state) {
     }
 }
 
-/* Whichever write fails is told; and the file is good for another try. */
+/* A write that fails is reported; and the file is good for another try. */
 static void each_write_may_fail(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("full");

@@ -1,5 +1,5 @@
 /* A whole evaluation: the same for any number of threads, after any interruption and through any
- * journal; and what goes wrong is told. */
+ * journal; and failures are reported. */
 #include "eval/test/tiny.h"
 
 #include <unistd.h>
@@ -148,7 +148,7 @@ static void any_interruption_is_resumed(void **state) {
         listener again = { 0 };
         SL_MUST(t, run(&b, n % 2 ? pool : NULL, &again));
         SL_CHECK(t, same_run(&a, &b), "another result after a stop at call %d", n);
-        // at least what had been told, and no more than the lines
+        // at least what had been reported, and no more than the lines
         const char *text = file_text(t, path);
         int lines = 0;
         for (const char *c = text; *c; c++) lines += *c == '\n';
@@ -300,7 +300,7 @@ static void a_broken_source_ends_it(void **state) {
     end(&w);
 }
 
-/* Every write of the journal: told, and what is there is good. */
+/* A write of the journal that fails is reported, and what is there is good. */
 static void each_write_may_fail(void **state) {
     sl_fixture *t = *state;
     const char *path = sl_test_path("full");

@@ -27,7 +27,7 @@ static inline sl_discover_options tiny_options(int samples) {
     return o;
 }
 
-/* Lines of JSON, 20 rows of each formula; of "" the formula is not told. y has normal noise. */
+/* Lines of JSON, 20 rows of each formula; of "" the formula is not given. y has normal noise. */
 static inline void tiny_lines(sl_fixture *t, const char *path, const char *const *formulas, int n,
                               double noise) {
     sl_str s = { 0 };

@@ -98,7 +98,7 @@ static void beams_find_what_is_at_least_as_probable(void **state) {
             t, sl_infer_run(again, &m, &t->arena, s.m, pool, &s.data, &o, 7, 16, NULL, NULL, NULL));
         sl_par_pool_free(pool);
         assert_int_equal(n, m);
-        for (int k = 0; k < n; k++) { // several bags are told apart by their samples' numbers
+        for (int k = 0; k < n; k++) { // several bags are distinguished by their samples' numbers
             assert_true(got[k].number == k && again[k].number == 7 + k);
             again[k].number = k;
         }

@@ -1,4 +1,4 @@
-/* Decoding one token at a time: the logits of the pass, in bits that do not depend on company. */
+/* Decoding one token at a time: the logits of the pass, in bits independent of other prefixes. */
 #include <math.h>
 #include <string.h>
 

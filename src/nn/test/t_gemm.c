@@ -193,8 +193,8 @@ static void equal_factors_give_equal_bits(void **state) {
 }
 
 /* The table, and that products follow it: sl_nn_gemm has the bits of the library that the rule
- * names. Where the libraries differ in some bit, as they do below AVX-512, that tells one from the
- * other.
+ * names. Where the libraries differ in some bit, as they do below AVX-512, that distinguishes one
+ * from the other.
  */
 static void the_rule_is_the_one_written_down(void **state) {
     sl_fixture *t = *state;

@@ -55,10 +55,10 @@ static void judge_shares(sl_fixture *t, const sl_tensor *tensors, int n, int64_t
         sl_optim *s;
         int64_t before = sl_mem_bytes();
         SL_MUST(t, sl_optim_new(&s, tensors, n, &o, 100, r, ranks));
-        int64_t took = sl_mem_bytes() - before, told = sl_optim_bytes(tensors, n, r, ranks);
+        int64_t took = sl_mem_bytes() - before, counted = sl_optim_bytes(tensors, n, r, ranks);
         // beside it: what the C library rounds up, a page for each of the wide blocks
-        SL_CHECK(t, took >= told && took < told + 9 * 32 + 2 * (2 << 20), "takes %d, told %d",
-                 (int)took, (int)told);
+        SL_CHECK(t, took >= counted && took < counted + 9 * 32 + 2 * (2 << 20),
+                 "takes %d, counted %d", (int)took, (int)counted);
         judge_pieces(t, s, tensors, n);
         assert_true(s->rank == r && s->ranks == ranks && s->t == 0);
         SL_CHECK(t, s->first == next && s->last >= s->first, "rank %d: pieces %d to %d", r,

@@ -9,7 +9,7 @@
 #include "io/io_test.h"
 #include "pairs/pairs.h"
 
-static sl_status read_text(sl_pair_given *g, sl_fixture *t, const char *line, int variables) {
+static sl_status read_text(sl_pair_input *g, sl_fixture *t, const char *line, int variables) {
     return sl_pairs_read(g, &t->arena, line, strlen(line), variables);
 }
 
@@ -17,7 +17,7 @@ static sl_status read_text(sl_pair_given *g, sl_fixture *t, const char *line, in
 
 static void a_pair_is_what_the_line_says(void **state) {
     sl_fixture *t = *state;
-    sl_pair_given g;
+    sl_pair_input g;
     SL_MUST(t, read_text(&g, t,
                          "{\"id\": \"a\\u00e4\", \"x\": [[1, 2.5, -3], [0, 1e3, 1e-400]],"
                          " \"y\": [4, 5, 100000000000000000000], \"expr\": \"x2**2 - x1\"}",
@@ -38,7 +38,7 @@ static void a_pair_is_what_the_line_says(void **state) {
 
 static void id_and_expr_may_be_missing(void **state) {
     sl_fixture *t = *state;
-    sl_pair_given g;
+    sl_pair_input g;
     static const char *const cases[] = {
         "{\"y\": [1, 2], \"x\": [[3, 4]]}",
         "{\"y\": [1, 2], \"x\": [[3, 4]], \"id\": null, \"expr\": null}",
@@ -53,7 +53,7 @@ static void id_and_expr_may_be_missing(void **state) {
 /* What we write has more in it, and so may what others write. */
 static void other_fields_are_left_alone(void **state) {
     sl_fixture *t = *state;
-    sl_pair_given g;
+    sl_pair_input g;
     SL_MUST(t, read_text(&g, t,
                          " {\"base\": \"x1\", \"latex\": null, \"tokens\": [1, [2]], \"x \": 7,"
                          " \"X\": [], \"x\": [[1, 2]], \"y\": [1, 1], \"n\": {\"x\": 1}} ",
@@ -73,7 +73,7 @@ static void a_whole_number_is_an_id(void **state) {
     };
     for (int i = 0; i < SL_LEN(cases); i++) {
         char line[128];
-        sl_pair_given g;
+        sl_pair_input g;
         snprintf(line, sizeof line, "{\"id\": %s, \"x\": [[1, 2]], \"y\": [1, 2]}", cases[i][0]);
         SL_MUST(t, read_text(&g, t, line, 1));
         assert_string_equal(g.id, cases[i][1]);
@@ -124,7 +124,7 @@ static void what_is_written_reads_back(void **state) {
         sl_io_json_close(&s, '}');
         SL_MUST(t, sl_str_status(&s));
 
-        sl_pair_given g;
+        sl_pair_input g;
         SL_MUST(t, sl_pairs_read(&g, &t->arena, s.text, s.len, SL_UNIVERSE_MAX_VARS));
         SL_CHECK(t, g.data.inputs == columns && g.data.rows == points, "%d inputs, %d rows",
                  g.data.inputs, (int)g.data.rows);
@@ -202,18 +202,18 @@ static const char *const bad[][2] = {
 static void each_refusal_has_its_reason(void **state) {
     sl_fixture *t = *state;
     for (int i = 0; i < SL_LEN(bad); i++) {
-        sl_pair_given g;
+        sl_pair_input g;
         sl_status st = read_text(&g, t, bad[i][0], 2);
         SL_CHECK(t, st == SL_EFORMAT, "%s: %s", bad[i][0], sl_status_text(st));
         SL_CHECK(t, strcmp(sl_last_error(), bad[i][1]) == 0, "%s: \"%s\", not \"%s\"", bad[i][0],
                  sl_last_error(), bad[i][1]);
     }
-    sl_pair_given g;
+    sl_pair_input g;
     assert_int_equal(read_text(&g, t, "{\"y\": [1, 2], \"x\": [[1, 2], [3, 4]]}", 1), SL_EFORMAT);
     SL_CHECK(t, strstr(sl_last_error(), "has 1 variable; "), "%s", sl_last_error());
 }
 
-static sl_status read_with_expr(sl_pair_given *g, sl_fixture *t, const char *expr) {
+static sl_status read_with_expr(sl_pair_input *g, sl_fixture *t, const char *expr) {
     sl_str s = { 0 };
     sl_io_json_open(&s, NULL, '{');
     sl_io_json_add_text(&s, "expr", expr);
@@ -241,7 +241,7 @@ static void a_bad_expression_is_reported_with_its_place(void **state) {
         snprintf(want, sizeof want, "expr, %s", sl_last_error());
         SL_CHECK(t, strstr(want, "column "), "no place: %s", want);
 
-        sl_pair_given g;
+        sl_pair_input g;
         st = read_with_expr(&g, t, exprs[i]);
         SL_CHECK(t, st == SL_EFORMAT, "\"%s\": %s", exprs[i], sl_status_text(st));
         SL_CHECK(t, strcmp(sl_last_error(), want) == 0, "\"%s\", not \"%s\"", sl_last_error(),
@@ -258,14 +258,14 @@ static void limits_of_expressions_are_limits(void **state) {
     SL_MUST(t, sl_str_status(&deep));
     const char *cases[] = { sl_str_text(&deep), "9223372036854775807 * 9223372036854775807 + x1" };
     for (int i = 0; i < SL_LEN(cases); i++) {
-        sl_pair_given g;
+        sl_pair_input g;
         sl_status st = read_with_expr(&g, t, cases[i]);
         SL_CHECK(t, st == SL_ELIMIT && strncmp(sl_last_error(), "expr, ", 6) == 0, "%s: %s",
                  sl_status_text(st), sl_last_error());
     }
     sl_str_clear(&deep);
 
-    sl_pair_given g; // not a byte of it is looked at
+    sl_pair_input g; // not a byte of it is looked at
     assert_int_equal(sl_pairs_read(&g, &t->arena, "", (size_t)INT32_MAX + 1, 1), SL_ELIMIT);
 }
 
@@ -275,7 +275,7 @@ static const char good[] =
 
 /* A line that is not read leaves everything as it was and a message; one that is read is whole. */
 static void judge(sl_fixture *t, const char *line, size_t n) {
-    sl_pair_given g, before;
+    sl_pair_input g, before;
     memset(&g, 0x5A, sizeof g);
     before = g;
     const size_t mark = sl_arena_mark(&t->arena);
@@ -309,7 +309,7 @@ static void half_a_line_is_refused(void **state) {
         char *exact = sl_malloc(n, 1); // so that a read past the end is seen
         assert_non_null(exact);
         memcpy(exact, good, n);
-        sl_pair_given g;
+        sl_pair_input g;
         SL_CHECK(t, sl_pairs_read(&g, &t->arena, exact, n, 2) == SL_EFORMAT, "%zu bytes", n);
         judge(t, exact, n);
         sl_free(exact);
@@ -346,7 +346,7 @@ static void any_bytes_are_read_or_refused(void **state) {
 }
 
 static sl_status read_good(sl_fixture *t) {
-    sl_pair_given g;
+    sl_pair_input g;
     return sl_pairs_read(&g, &t->arena, good, strlen(good), 2);
 }
 

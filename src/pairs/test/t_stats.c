@@ -344,7 +344,7 @@ static void shared_pairs_are_found(void **state) {
         assert_true(s.shared == 0 && s.exact_repeats == 0 && s.trained == 0);
         sl_pairs_free(p);
 
-        // more points tell them apart
+        // more points distinguish them
         o.points = 8;
         p = pairs_of(t, u, &o);
         measure(t, &s, p, 10, 300, 2);
@@ -397,7 +397,7 @@ typedef struct watch {
     char what[64];
 } watch;
 
-static int told(const char *what, double done, double total, void *payload) {
+static int report(const char *what, double done, double total, void *payload) {
     watch *w = payload;
     if (strcmp(w->what, what) != 0) w->last = -1;
     snprintf(w->what, sizeof w->what, "%s", what);
@@ -414,11 +414,11 @@ static void progress_can_stop_it_anywhere(void **state) {
     sl_pairs *p = pairs_of(t, u, &o);
     sl_pairs_stats s;
     watch all = { 0 };
-    SL_MUST(t, sl_pairs_measure(&s, NULL, p, 4100, 4100, told, &all));
+    SL_MUST(t, sl_pairs_measure(&s, NULL, p, 4100, 4100, report, &all));
     assert_true(all.calls >= 4); // two blocks of each kind
     for (int k = 1; k <= all.calls; k++) {
         watch w = { .stop_at = k };
-        sl_status st = sl_pairs_measure(&s, NULL, p, 4100, 4100, told, &w);
+        sl_status st = sl_pairs_measure(&s, NULL, p, 4100, 4100, report, &w);
         SL_CHECK(t, st == SL_ECANCEL && w.calls == k, "call %d: %s", k, sl_status_text(st));
         assert_true(strlen(sl_last_error()) > 0);
     }

@@ -177,7 +177,7 @@ static void labels_are_these(void **state) {
     }
 }
 
-/* Axes of one value, of none that can be told apart, and of the smallest and largest there are. */
+/* Axes of one value, of values that are too close, and of the smallest and largest there are. */
 static void every_axis_has_a_length(void **state) {
     sl_fixture *t = *state;
     static const double ends[][2] = {

@@ -1,5 +1,5 @@
 /* Claims: one of many processes gets a folder; it is taken over from the dead and the silent, at
- * once or after its time, whatever clocks say; a process that wakes late knows. */
+ * once or after its time, whatever clocks say; a process that wakes late notices. */
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Plans: what is read is what the text says, and what is wrong is told by file, line and path. */
+/* Plans: what is read is what the text says, and what is wrong is reported by file, line and path.
+ */
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>

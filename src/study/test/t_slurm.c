@@ -69,7 +69,7 @@ static char *get(const world *w, const char *folder, const char *name) {
     return copy;
 }
 
-static sl_status on_tell(const sl_study_runner *r, const sl_study *study, const char *text) {
+static sl_status on_report(const sl_study_runner *r, const sl_study *study, const char *text) {
     world *w = r->payload;
     SL_CHECK(w->t, study && study->plan && text, "nothing to say");
     w->reports++;
@@ -106,7 +106,7 @@ static void world_make(world *w, sl_fixture *t, const char *name) {
     snprintf(path, sizeof path, "%s/plan.json", base);
     SL_MUST(t, sl_study_plan_read(&w->plan, &t->arena, path, NULL, NULL));
     SL_MUST(t, sl_study_look(&w->study, &t->arena, w->plan, w->dir));
-    w->runner = (sl_study_runner){ .report = on_tell, .payload = w };
+    w->runner = (sl_study_runner){ .report = on_report, .payload = w };
     w->o.program = "/opt/symlaw";
     w->o.workers = 3;
 }

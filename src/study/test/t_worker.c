@@ -1,6 +1,6 @@
 /* Workers, with a runner that imitates training: every run is done once and never by two at a time,
  * whichever process is killed, stopped or slow; failures are counted; full disks and broken folders
- * are told.
+ * are reported.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -154,7 +154,7 @@ static sl_status fake_flops(double *out, const sl_study_runner *r, const sl_stud
     return SL_OK;
 }
 
-static sl_status fake_tell(const sl_study_runner *r, const sl_study *study, const char *text) {
+static sl_status fake_report(const sl_study_runner *r, const sl_study *study, const char *text) {
     const fake *f = r->payload;
     (void)study;
     (void)text;
@@ -163,7 +163,7 @@ static sl_status fake_tell(const sl_study_runner *r, const sl_study *study, cons
 }
 
 static sl_status work(bool *late, fake *f, const char *study, double expiry, double seconds) {
-    const sl_study_runner r = { fake_work, fake_flops, fake_tell, f };
+    const sl_study_runner r = { fake_work, fake_flops, fake_report, f };
     const sl_study_worker_options o = { .expiry = expiry, .seconds = seconds, .wait = true };
     return sl_study_work(late, &plan, study, &r, &o);
 }

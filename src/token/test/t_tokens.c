@@ -54,7 +54,7 @@ static void what_has_no_tokens_is_reported(void **state) {
         const char *prefix;
         int max;
         sl_status st;
-        const char *told;
+        const char *says;
     } known[] = {
         { "cos x1", 256, SL_EINVAL, "\\cos" },
         { "log x1", 256, SL_EINVAL, "\\log" },
@@ -86,13 +86,13 @@ static void what_has_no_tokens_is_reported(void **state) {
         const bool empty = s.len == 0 && !s.failed;
         sl_str_clear(&s);
         SL_CHECK(t, st == known[i].st && empty, "%s: %s", known[i].prefix, sl_last_error());
-        SL_CHECK(t, st == SL_OK || strstr(sl_last_error(), known[i].told), "%s: %s",
+        SL_CHECK(t, st == SL_OK || strstr(sl_last_error(), known[i].says), "%s: %s",
                  known[i].prefix, sl_last_error());
         SL_CHECK(t, st != SL_OK || (n <= known[i].max && ids[n - 1] == SL_TOKEN_END), "%d", n);
     }
     // text that sl_expr_print never makes
     static const struct {
-        const char *text, *told;
+        const char *text, *says;
     } odd[] = {
         { "\\", "\"\\\"" },   { "x_", "\"x_\"" },       { "x_{1", "\"x_{1\"" },
         { "1 + x", "\"x\"" }, { "x_1 x_a", "\"x_a\"" }, { "\\sine", "\\sine" },
@@ -103,7 +103,7 @@ static void what_has_no_tokens_is_reported(void **state) {
         int n;
         SL_CHECK(t, sl_token_from_latex(ids, &n, 8, odd[i].text, strlen(odd[i].text)) == SL_EINVAL,
                  "%s is cut into tokens", odd[i].text);
-        SL_CHECK(t, strstr(sl_last_error(), odd[i].told), "%s: %s", odd[i].text, sl_last_error());
+        SL_CHECK(t, strstr(sl_last_error(), odd[i].says), "%s: %s", odd[i].text, sl_last_error());
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include "train/test/tiny.h"
 
-/* Says no from the n-th question on, and remembers what the folder held then. */
+/* Refuses from the n-th call on, and records what the folder held then. */
 typedef struct watchman {
     const char *dir;
     int asked, refuse_at;

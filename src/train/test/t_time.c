@@ -85,7 +85,7 @@ static void timing_stops_when_cancelled(void **state) {
     c.model.layers = 1;
     tiny_says(t, sl_train_time(&out, NULL, &c, 4, 5, 1000, stop_at_third, &last), SL_ECANCEL,
               "step 3", "of 1002");
-    SL_CHECK(t, last == 3, "told of step %lld", (long long)last);
+    SL_CHECK(t, last == 3, "step %lld was reported", (long long)last);
 }
 
 static void nonsense_is_refused(void **state) {

@@ -211,7 +211,7 @@ static void a_file_of_other_rules_is_not_used(void **state) {
     drop(&c);
 }
 
-/* A file is told to be stale by version and rules. If the members of a set change, one of the two
+/* A stale file is recognised by version and rules. If the members of a set change, one of the two
  * must: where the rules are the same as before, raise SL_UNIVERSE__CACHE_VERSION. Then write the
  * three here. */
 static void version_and_rules_follow_the_members(void **state) {

@@ -46,7 +46,7 @@ static void equal_values_share_a_cell(void **state) {
         two += a.first != a.second;
         // a value well away from both is in another cell
         sl_universe__cells far = sl_universe__cells_of(v + (fabsl(v) + 0x1p-8L) * 0x1p-23L);
-        SL_CHECK(t, !share_a_cell(a, far), "%La is not told from its neighbour", v);
+        SL_CHECK(t, !share_a_cell(a, far), "%La is not distinguished from its neighbour", v);
     }
     SL_CHECK(t, two > 0, "no value was near an edge");
 }
