@@ -42,17 +42,6 @@ const element = (tag, ...children) => {
     return e;
 };
 
-const TIMES = "\u2062"; // invisible
-
-// Names of several letters side by side need a gap to be told apart: R1 R2, not R1R2.
-const isWord = (node) =>
-    [node, ...(node?.querySelectorAll?.("*") ?? [])].some((e) =>
-        e?.localName === "mi" && e.textContent.length > 1
-    );
-const needsGap = (node) =>
-    node.localName === "mo" && node.textContent === TIMES &&
-    (isWord(node.previousElementSibling) || isWord(node.nextElementSibling));
-
 function imported(node) {
     if (node.nodeType === Node.TEXT_NODE) return document.createTextNode(node.data);
     if (node.nodeType !== Node.ELEMENT_NODE || !ELEMENTS.has(node.localName)) {
@@ -62,7 +51,6 @@ function imported(node) {
     for (const a of node.attributes) {
         if (ATTRIBUTES.has(a.localName)) out.setAttribute(a.localName, a.value);
     }
-    if (needsGap(node)) out.setAttribute("rspace", "0.2em");
     out.append(...Array.from(node.childNodes, imported));
     return out;
 }
