@@ -1,6 +1,7 @@
 """Fits of a formula, training, scaling laws and studies: the commands of the same names."""
 from __future__ import annotations
 
+import csv
 import os
 import tempfile
 from contextlib import contextmanager
@@ -37,19 +38,34 @@ def laws(runs: Any, **options: Any) -> Result:
         return command("laws", file=path, **options)
 
 
+def _cell(value: Any) -> Any:
+    """A value for a file; an empty cell for one that is missing."""
+    try:
+        missing = value is None or bool(value != value)
+    except TypeError:  # pandas.NA is equal to nothing
+        missing = True
+    return "" if missing else value.item() if hasattr(value, "item") else value
+
+
 @contextmanager
 def _file(table: Any) -> Iterator[_Path]:
     """A file with the table: its own, or a temporary one with the columns of a frame or mapping."""
     if isinstance(table, (str, os.PathLike)):
         yield table
         return
+    names = [str(name) for name in table]
+    if len(set(names)) < len(names):
+        raise ValueError("two columns have the same name")
     columns = {str(name): list(table[name]) for name in table}
     if len({len(column) for column in columns.values()}) > 1:
         sizes = ", ".join(f"{name!r} {len(column)}" for name, column in columns.items())
         raise ValueError(f"columns have different numbers of rows: {sizes}")
     with tempfile.TemporaryDirectory(prefix="symlaw") as folder:
         path = Path(folder, "table.csv")
-        path.write_text(_csv(columns), encoding="utf-8")
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows(map(_cell, row) for row in zip(*columns.values()))
         try:
             yield path
         except SymlawError as error:
@@ -82,19 +98,6 @@ def fit(formula: str, data: Any, *, start: Optional[Mapping[str, float]] = None,
         options["compare"] = compare if isinstance(compare, str) else ";".join(compare)
     with _file(data) as path:
         return command("fit", formula=formula, file=path, **options)
-
-
-def _csv(columns: Mapping[str, list[Any]]) -> str:
-    def cell(value: Any) -> str:
-        if value is None or value != value:
-            return ""
-        text = repr(value.item() if hasattr(value, "item") else value) \
-            if not isinstance(value, str) else value
-        return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text
-
-    rows = zip(*columns.values())
-    lines = [",".join(map(cell, columns))] + [",".join(map(cell, row)) for row in rows]
-    return "\n".join(lines) + "\n"
 
 
 def study(action: str, path: _Path, **options: Any) -> Result:

@@ -115,6 +115,11 @@ def test_fit_takes_groups_of_a_frame():
     frame["y"] += 0.001 * np.random.default_rng(1).normal(size=40)
     found = symlaw.fit("y = a*t", frame, group="who")
     assert "one, first" in found.output and found["exit"] == 0
+    frame["t"] = frame["t"].astype("Float64")
+    frame.loc[3, "t"] = pd.NA
+    assert symlaw.fit("y = a*t", frame, group="who")["data"]["missing"] == 1
+    with pytest.raises(ValueError, match="two columns have the same name"):
+        symlaw.fit("y = a*t", pd.concat([frame, frame], axis=1))
 
 
 TINY = dict(width=8, layers=1, depth=1, points=8, batch=4, valid_pairs=4, threads=1)
