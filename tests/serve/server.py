@@ -57,8 +57,9 @@ def wait_for(condition, seconds=120):
 
 class Server:
     def __init__(self, *args, **more):
-        self.process = subprocess.Popen([PROGRAM, "serve", *args], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True, **more)
+        # a shell has its background jobs ignore SIGINT, and what they start inherits that
+        self.process = subprocess.Popen([PROGRAM, "serve", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **more)
         self.url = self.process.stdout.readline().strip()
         assert self.url.startswith("http://"), (self.url, self.process.stderr.read())
         rest = self.url.split("//")[1].split("/")[0]
