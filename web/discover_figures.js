@@ -66,7 +66,7 @@ function surface({ rows, names, target, details }) {
         title: `${target}: formula (ground) and data (dots)`,
         x: { label: names[0] },
         y: { label: names[1] },
-        caption: "A dot that cannot be told from its ground lies on the formula.",
+        caption: "A dot of the same colour as its ground lies on the formula.",
         layers: [
             {
                 kind: "grid",

@@ -37,7 +37,7 @@ function input(option, label, help, attributes, read) {
     return { element: named(label, box, help), value };
 }
 
-// Ends of a range that nobody reaches are no help in a form.
+// Bounds far beyond any use are left out of a form.
 const bound = (v) => (typeof v === "number" && Math.abs(v) < 1e12 ? v : null);
 const range = (o) => ({ type: "number", min: bound(o.min), max: bound(o.max) });
 

@@ -38,7 +38,7 @@ export function number(value, digits = 4) {
 
 const trim = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
 
-// R2: as many digits as are needed to tell it from 1.
+// R2: as many digits as it takes to differ from 1.
 export function share(value) {
     if (value === null || value === undefined) return "–";
     if (value === 1) return "1";

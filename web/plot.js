@@ -13,7 +13,7 @@ import { announce, h, s, scroller, table } from "./dom.js";
 import { linearTicks, logTicks, number, whole } from "./format.js";
 import { ramp } from "./colour.js";
 
-const TABLE_ROWS = 500; // a longer table helps nobody; the file to download has all
+const TABLE_ROWS = 500; // longer tables are cut; the file to download has all rows
 
 export function plot(spec) {
     const readout = h("output", { class: "readout", "aria-live": "polite" });
@@ -99,7 +99,7 @@ export function plot(spec) {
     return { element, update };
 }
 
-// What the figure shows, for those who do not see it.
+// What the figure shows, for screen readers.
 function describe(spec) {
     const parts = spec.layers.filter((l) => l.kind !== "rule" && l.y.length > 0).map((l) =>
         `${l.name ?? l.kind}: ${whole(l.y.length)} ${l.kind === "grid" ? "rows" : "points"}`

@@ -161,7 +161,7 @@ function draw(canvas, { width, height }, view, cube, spec) {
             stroke([u, v, -1], [u, v, 1]);
         }
     }
-    // far things first
+    // back to front
     const items = [
         ...cube.faces.map((f) => ({ f, q: f.p.map(project) })),
         ...cube.dots.map((d) => ({ d, q: [project(d.p)] })),

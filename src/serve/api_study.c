@@ -26,7 +26,7 @@ struct sl_serve__study {
     int64_t counted; // runs and evaluations that `laws` was made of; the thread's own
     pthread_t thread;
     bool running, stop;
-    double next_wake;
+    double next_resume;
 };
 
 /* ---------------------------------------------------------------- files --------------------- */
@@ -272,7 +272,7 @@ void sl_serve__study_stop(sl_serve__study *study) {
     sl_serve__lock();
     study->stop = true;
     study->channel.ended = true;
-    sl_serve__channel_wake(&study->channel);
+    sl_serve__channel_resume(&study->channel);
     sl_serve__unlock();
     if (study->running) pthread_join(study->thread, NULL);
 }
@@ -285,14 +285,14 @@ void sl_serve__study_free(sl_serve__study *study) {
     free(study);
 }
 
-/* Sleeping readers are woken now and then, so that those who have gone are noticed. */
-void sl_serve__study_tend(sl_serve__study *study) {
-    enum { WAKE_SECONDS = 5 };
+/* Resumes suspended readers now and then: a closed connection is found when it is written to. */
+void sl_serve__study_tick(sl_serve__study *study) {
+    enum { RESUME_SECONDS = 5 };
     const double now = sl_serve__now();
-    if (now < study->next_wake) return;
-    study->next_wake = now + WAKE_SECONDS;
+    if (now < study->next_resume) return;
+    study->next_resume = now + RESUME_SECONDS;
     sl_serve__lock();
-    sl_serve__channel_wake(&study->channel);
+    sl_serve__channel_resume(&study->channel);
     sl_serve__unlock();
 }
 

@@ -1,7 +1,7 @@
 /* channel - lists of events, and the connections that follow them.
  *
  * One lock for all channels and jobs: what is done within it takes microseconds. A reader that has
- * had everything sleeps; publishing wakes it. */
+ * had everything is suspended; publishing resumes it. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "serve/serve_impl.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-void (*sl_serve__wake)(void *connection);
+void (*sl_serve__resume)(void *connection);
 
 enum { EVENTS_MAX = 256 }; // beyond it notes are dropped
 
@@ -17,12 +17,12 @@ void sl_serve__lock(void) { pthread_mutex_lock(&lock); }
 void sl_serve__unlock(void) { pthread_mutex_unlock(&lock); }
 pthread_mutex_t *sl_serve__mutex(void) { return &lock; }
 
-void sl_serve__channel_wake(sl_serve__channel *c) {
+void sl_serve__channel_resume(sl_serve__channel *c) {
     for (sl_serve__reader *r = c->readers; r; r = r->next) {
-        if (!r->asleep) continue;
-        r->asleep = false;
-        r->woken = true;
-        sl_serve__wake(r->connection);
+        if (!r->suspended) continue;
+        r->suspended = false;
+        r->resumed = true;
+        sl_serve__resume(r->connection);
     }
 }
 
@@ -52,7 +52,7 @@ void sl_serve__channel_publish(sl_serve__channel *c, const char *name, const cha
     char *copy = strdup(data);
     if (!copy) return;
     c->event[c->n++] = (sl_serve__event){ ++c->last_id, name, copy };
-    sl_serve__channel_wake(c);
+    sl_serve__channel_resume(c);
 }
 
 void sl_serve__channel_clear(sl_serve__channel *c) {
@@ -87,5 +87,5 @@ void sl_serve__channel_detach(sl_serve__channel *c, sl_serve__reader *r) {
     while (*at && *at != r) at = &(*at)->next;
     if (*at) *at = r->next;
     c->references--;
-    c->left_at = sl_serve__now();
+    c->last_left = sl_serve__now();
 }

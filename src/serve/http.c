@@ -1,16 +1,16 @@
-/* http - connections, by libmicrohttpd. The only file that knows it.
+/* http - connections, by libmicrohttpd. The only file that uses it.
  *
  * One thread polls all sockets, by poll rather than epoll: as fast at these numbers, and events are
  * by level, so that none is lost around a suspension. Answers that take more than microseconds are
  * made by a few threads of this file (`slow` in the router's table), while their connection is
  * suspended. A stream of events is a response that is read piece by piece; where there is nothing
- * to read, its connection is suspended until the channel wakes it.
+ * to read, its connection is suspended until the channel resumes it.
  *
  * Locks: channels' lock, then libmicrohttpd's own. It calls none of the functions below with its
  * locks held.
  *
  * Time: libmicrohttpd closes connections without traffic. What sends or reads a byte now and then
- * is closed by sl_serve__http_tend, by the time since its request should have been there, or its
+ * is closed by sl_serve__http_tick, by the time since its request should have been there, or its
  * reply gone. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -125,7 +125,7 @@ static client *client_of(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
-static double patience(phase p) {
+static double time_limit(phase p) {
     switch (p) {
     case WAITING: return HEAD_SECONDS;
     case READING: return BODY_SECONDS;
@@ -136,17 +136,17 @@ static double patience(phase p) {
 
 /* The socket is only shut down; the polling thread sees that and closes it. It is still open here:
  * on_connection takes it off the list before. */
-void sl_serve__http_tend(sl_serve__http *h) {
+void sl_serve__http_tick(sl_serve__http *h) {
     const double now = sl_serve__now();
     pthread_mutex_lock(&h->lock);
     for (client *c = h->clients; c; c = c->next)
-        if (c->fd >= 0 && now - c->since > patience(c->phase)) shutdown(c->fd, SHUT_RDWR);
+        if (c->fd >= 0 && now - c->since > time_limit(c->phase)) shutdown(c->fd, SHUT_RDWR);
     pthread_mutex_unlock(&h->lock);
 }
 
 /* ---------------------------------------------------------------- streams ------------------- */
 
-/* Bytes for the connection; 0 after it was put to sleep; the end. */
+/* Bytes for the connection; 0 after it was suspended; the end. */
 static ssize_t read_stream(void *payload, uint64_t position, char *buffer, size_t room) {
     (void)position;
     stream *s = payload;
@@ -158,21 +158,21 @@ static ssize_t read_stream(void *payload, uint64_t position, char *buffer, size_
             sl_serve__unlock();
             return MHD_CONTENT_READER_END_OF_STREAM;
         }
-        if (more == 0 && s->begun && !s->reader.asleep) {
-            // nothing new since it last slept: a comment tells whether the client is still there
-            if (s->reader.woken) {
-                s->reader.woken = false;
+        if (more == 0 && s->begun && !s->reader.suspended) {
+            // nothing new since it was suspended: a comment finds out whether the client is there
+            if (s->reader.resumed) {
+                s->reader.resumed = false;
                 sl_serve__puts(&s->pending, ":\n\n");
             } else {
                 MHD_suspend_connection(s->reader.connection);
-                s->reader.asleep = true;
+                s->reader.suspended = true;
                 sl_serve__unlock();
                 return 0;
             }
         }
         if (!s->begun) sl_serve__puts(&s->pending, ":\n\n"); // headers and something go out at once
         s->begun = true;
-        s->reader.woken = false;
+        s->reader.resumed = false;
     }
     size_t n = s->pending.len - s->sent;
     if (n > room) n = room;
@@ -191,7 +191,7 @@ static void free_stream(void *payload) {
     free(s);
 }
 
-static void wake(void *connection) { MHD_resume_connection(connection); }
+static void resume(void *connection) { MHD_resume_connection(connection); }
 
 static struct MHD_Response *make_stream(exchange *x) {
     stream *s = calloc(1, sizeof *s);
@@ -299,7 +299,7 @@ static void *slow_thread(void *payload) {
 }
 
 /* False: too many wait already. */
-static bool put_aside(sl_serve__http *h, exchange *x) {
+static bool enqueue(sl_serve__http *h, exchange *x) {
     pthread_mutex_lock(&h->lock);
     const bool room = h->queued < SLOW_QUEUE && !h->stop;
     if (room) {
@@ -436,7 +436,7 @@ static enum MHD_Result on_request(void *payload, struct MHD_Connection *connecti
     if (!sl_serve__request_body(&x->call, &x->reply, x->body ? x->body : "", x->have))
         return send_reply(h, x);
     if (sl_serve__routes[x->call.route].slow) {
-        if (put_aside(h, x)) return MHD_YES;
+        if (enqueue(h, x)) return MHD_YES;
         sl_serve__fail(&x->reply, 503, "try again later", "too many requests wait");
         return send_reply(h, x);
     }
@@ -502,7 +502,7 @@ static int listen_on(int *port, char error[256], const sl_serve__config *c) {
     return fd;
 }
 
-/* Of libmicrohttpd about clients that went away: nothing to print. */
+/* Messages of libmicrohttpd about closed connections are not printed. */
 static void log_nothing(void *payload, const char *format, va_list args) {
     (void)payload;
     (void)format;
@@ -538,7 +538,7 @@ bool sl_serve__http_begin(sl_serve__http **out, int *port, char error[256], sl_s
     h->last = &h->first;
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->slow, NULL);
-    sl_serve__wake = wake;
+    sl_serve__resume = resume;
     const int fd = listen_on(port, error, &s->config);
     if (fd < 0) return false;
     s->guard.port = *port;

@@ -13,10 +13,10 @@
 #include "serve/serve_impl.h"
 
 enum { KEPT_MAX = 64, WORKERS_MAX = 64 };
-static const double KEPT_SECONDS = 600; // after its end
-static const double ALONE_SECONDS = 15; // without readers, after there were some
-static const double GRACE_SECONDS = 3;  // beyond its time, before it is cancelled
-static const double WAKE_SECONDS = 5;   // between looks whether sleeping readers are still there
+static const double KEPT_SECONDS = 600;      // after its end
+static const double UNFOLLOWED_SECONDS = 15; // without readers, after there were some
+static const double GRACE_SECONDS = 3;       // beyond its time, before it is cancelled
+static const double RESUME_SECONDS = 5;      // between checks for closed connections
 
 struct sl_serve__jobs {
     sl_serve *s;
@@ -25,7 +25,7 @@ struct sl_serve__jobs {
     int workers;
     bool stop;
     sl_serve__job *first; // the newest first
-    double next_wake;
+    double next_resume;
 };
 
 static const char *const state_names[] = { "queued", "running", "done", "failed", "cancelled" };
@@ -107,7 +107,7 @@ static void publish_end(sl_serve__job *job) {
                               t.text && !t.failed ? t.text : "{\"state\":\"failed\"}", true);
     sl_serve__clear(&t);
     job->channel.ended = true;
-    sl_serve__channel_wake(&job->channel);
+    sl_serve__channel_resume(&job->channel);
 }
 
 /* Takes the rows for pictures out of the result's member data.values. */
@@ -199,13 +199,13 @@ static char *full_options(const sl_serve *s, const sl_serve__job *job,
     return t.text;
 }
 
-typedef struct noted {
+typedef struct collector {
     running *r;
     sl_serve__text excerpt;
-} noted;
+} collector;
 
-static int on_noted(const symlaw_event *e, void *payload) {
-    noted *n = payload;
+static int collect_event(const symlaw_event *e, void *payload) {
+    collector *n = payload;
     if (e->kind == SYMLAW_EVENT_EXCERPT) sl_serve__add(&n->excerpt, e->text, e->length);
     return on_event(e, n->r);
 }
@@ -217,11 +217,11 @@ static void run(sl_serve__jobs *j, sl_serve__job *job) {
     char *result = NULL, *options = NULL;
     const bool there = sl_serve__memory_open(&table, job->csv, job->csv_len);
     running r = { job, &table, sl_serve__now() + j->s->config.max_seconds + GRACE_SECONDS };
-    noted n = { .r = &r };
+    collector n = { .r = &r };
     free(job->csv);
     job->csv = NULL;
     if (there) options = full_options(j->s, job, &table);
-    if (options) st = symlaw_command("discover", options, on_noted, &n, &result);
+    if (options) st = symlaw_command("discover", options, collect_event, &n, &result);
     sl_serve__lock();
     bool cancelled = job->cancel;
     sl_serve__unlock();
@@ -335,7 +335,7 @@ void sl_serve__jobs_free(sl_serve__jobs *j) {
     free(j);
 }
 
-static bool may_go(const sl_serve__job *job) {
+static bool is_removable(const sl_serve__job *job) {
     return is_ended(job) && job->references == 0 && job->channel.references == 0;
 }
 
@@ -346,7 +346,7 @@ static int drop_old(sl_serve__jobs *j, int most) {
     int n = 0;
     for (sl_serve__job **at = &j->first; *at;) {
         sl_serve__job *job = *at;
-        if (may_go(job) && now - job->asked > KEPT_SECONDS) {
+        if (is_removable(job) && now - job->asked > KEPT_SECONDS) {
             *at = job->next;
             free_job(job);
         } else {
@@ -357,7 +357,7 @@ static int drop_old(sl_serve__jobs *j, int most) {
     while (n > most) {
         sl_serve__job **oldest = NULL;
         for (sl_serve__job **at = &j->first; *at; at = &(*at)->next)
-            if (may_go(*at) && (!oldest || (*at)->asked < (*oldest)->asked)) oldest = at;
+            if (is_removable(*at) && (!oldest || (*at)->asked < (*oldest)->asked)) oldest = at;
         if (!oldest) break;
         sl_serve__job *job = *oldest;
         *oldest = job->next;
@@ -367,21 +367,21 @@ static int drop_old(sl_serve__jobs *j, int most) {
     return n;
 }
 
-/* Had readers, and none is left, nor has anyone asked for it otherwise. */
-static bool is_left_alone(const sl_serve__job *job, double now) {
+/* Had readers, and has none now, nor other requests. */
+static bool is_unfollowed(const sl_serve__job *job, double now) {
     const sl_serve__channel *c = &job->channel;
-    return !is_ended(job) && c->had_reader && !c->readers && now - c->left_at > ALONE_SECONDS &&
-           now - job->asked > ALONE_SECONDS;
+    return !is_ended(job) && c->had_reader && !c->readers &&
+           now - c->last_left > UNFOLLOWED_SECONDS && now - job->asked > UNFOLLOWED_SECONDS;
 }
 
-void sl_serve__jobs_tend(sl_serve__jobs *j) {
+void sl_serve__jobs_tick(sl_serve__jobs *j) {
     const double now = sl_serve__now();
     sl_serve__lock();
-    const bool wake = now >= j->next_wake;
-    if (wake) j->next_wake = now + WAKE_SECONDS;
+    const bool resume = now >= j->next_resume;
+    if (resume) j->next_resume = now + RESUME_SECONDS;
     for (sl_serve__job *job = j->first; job; job = job->next) {
-        if (is_left_alone(job, now)) cancel(job);
-        if (wake) sl_serve__channel_wake(&job->channel);
+        if (is_unfollowed(job, now)) cancel(job);
+        if (resume) sl_serve__channel_resume(&job->channel);
     }
     drop_old(j, KEPT_MAX + j->s->config.max_jobs + j->s->config.max_queue);
     sl_serve__unlock();
@@ -510,7 +510,7 @@ void sl_serve__jobs_add(sl_serve__jobs *j, sl_serve__reply *r, const char *csv, 
     sl_serve__json_close(&r->body, '}');
     sl_serve__lock();
     drop_old(j, KEPT_MAX + j->s->config.max_jobs + j->s->config.max_queue - 1);
-    // without its name in the reply nobody could ask for it
+    // a client that does not get its id cannot ask for it
     if (r->body.failed || is_full(r, j, client)) {
         sl_serve__unlock();
         free_job(job);

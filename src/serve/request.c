@@ -229,7 +229,7 @@ static bool decode(char *text, bool plus) {
     return sl_serve__is_utf8(text, (size_t)(to - text));
 }
 
-/* A part of a path is one name: no way up, no further slash, nothing that a terminal obeys. */
+/* A part of a path is one name: not the folder above, no slash, no control character. */
 static bool is_plain_part(const char *part) {
     for (const char *p = part; *p; p++)
         if ((unsigned char)*p < 0x20 || *p == 0x7F || *p == '/' || *p == '\\') return false;
@@ -389,7 +389,7 @@ static bool read_target(sl_serve__call *c, sl_serve__reply *no, const sl_serve__
     memcpy(c->text, r->target, n + 1);
     char *query = strchr(c->text, '?');
     if (query) *query++ = '\0';
-    // the query first: a token in it must be known before anything is told about paths
+    // the query first: without the token in it no reply may depend on the path
     return read_query(c, no, query);
 }
 

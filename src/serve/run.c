@@ -1,4 +1,4 @@
-/* run - `symlaw serve`: start, the loop that tends to time limits, end. */
+/* run - `symlaw serve`: start, the loop that enforces time limits, end. */
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -101,13 +101,13 @@ static void loop(sl_serve *s, pid_t child) {
     while (!s->host->signal()) {
         nanosleep(&tick, NULL); // a signal ends it early
         if (child > 0 && waitpid(child, NULL, WNOHANG) == child) child = -1;
-        sl_serve__http_tend(s->http);
-        sl_serve__jobs_tend(s->jobs);
-        if (s->study) sl_serve__study_tend(s->study);
+        sl_serve__http_tick(s->http);
+        sl_serve__jobs_tick(s->jobs);
+        if (s->study) sl_serve__study_tick(s->study);
     }
 }
 
-/* Threads take no signals: the program's thread has them, and its loop wakes at once. */
+/* Threads take no signals: the program's thread has them, and its loop goes on at once. */
 static int serve(sl_serve *s) {
     enum { GOOD = 0, SYSTEM = 3 };
     char error[256], url[400];
@@ -132,7 +132,7 @@ int sl_serve_run(const char *options_json, const sl_serve_host *host) {
     char error[256];
     sl_serve s = { .host = host };
     int code = USE;
-    signal(SIGPIPE, SIG_IGN); // clients go away
+    signal(SIGPIPE, SIG_IGN); // of closed connections
     sl_serve__json_begin();
     if (sl_serve__config_read(&s.config, error, options_json))
         code = serve(&s);

@@ -1,16 +1,16 @@
 /* serve - the HTTP front of web/: pages and a JSON API for one machine, or for a few people.
  *
- *     connection ── http.c ──► request.c ──► router.c ──► api_*.c ──► public header of the library
- *                   libmicrohttpd   checks      table       one file per part of the API
+ *     connection ── http.c ──► request.c ──► api.c ──► api_*.c ──► public header of the library
+ *             libmicrohttpd    checks, route   table    one file per part of the API
  *
- * http.c alone knows libmicrohttpd. It hands over a request as plain texts; request.c checks it
+ * http.c alone uses libmicrohttpd. It hands over a request as plain texts; request.c checks it
  * (Host, Origin, token, path, query, body) and finds its route. Both are plain functions of their
  * arguments, which a fuzz target calls without a network.
  *
  * Requests that take microseconds are answered by the thread that reads the socket. The others go
- * to a few threads of exec.c, and their connection sleeps until the answer is there. Discovery is a
- * job (jobs.c): a bounded number of workers, a bounded queue, and a list of events that any number
- * of readers may follow from any point.
+ * to a few threads of http.c, and their connection is suspended until the answer is there. A
+ * discovery is a job (jobs.c): a bounded number of workers, a bounded queue, and a list of events
+ * that any number of readers may follow from any point.
  *
  * Nothing is opened by a name that came with a request. Pages and examples are read once, at the
  * start (files.c); a table that was sent is a file in memory (memfd_create), which has no name.

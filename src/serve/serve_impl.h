@@ -115,7 +115,7 @@ void sl_serve__reply_clear(sl_serve__reply *r);
 
 typedef enum sl_serve__body { SL_SERVE__NO_BODY, SL_SERVE__JSON, SL_SERVE__CSV } sl_serve__body;
 
-/* The router's table. `slow` ones are answered by a thread of exec.c. Query names are separated by
+/* The router's table. `slow` ones are answered by a thread of http.c. Query names are separated by
  * blanks; "*" leaves them to the answer.
  *    id  method  path  body  slow  query */
 #define SL_SERVE__ROUTES(X)                                                                       \
@@ -232,8 +232,8 @@ typedef struct sl_serve__event {
 typedef struct sl_serve__reader {
     struct sl_serve__reader *next;
     void *connection;   // of http.c
-    bool asleep;        // it waits to be woken
-    bool woken;         // it was, since it last had something to read
+    bool suspended;     // it waits for events
+    bool resumed;       // it was, since it last had something to read
 } sl_serve__reader;
 
 typedef struct sl_serve__channel {
@@ -242,7 +242,7 @@ typedef struct sl_serve__channel {
     int64_t last_id;
     bool ended;               // no more will come
     sl_serve__reader *readers;
-    double left_at;           // when the last reader went
+    double last_left;           // when the last reader went
     bool had_reader;
     int references;           // of readers, and of replies that are to become some
 } sl_serve__channel;
@@ -365,9 +365,9 @@ bool sl_serve__jobs_begin(sl_serve__jobs **out, sl_serve *s);
 void sl_serve__jobs_stop(sl_serve__jobs *j);
 bool sl_serve__jobs_stopped(sl_serve__jobs *j); // the server is about to end
 void sl_serve__jobs_free(sl_serve__jobs *j);
-/* Once a second: jobs that nobody follows are cancelled, old ones are dropped, sleeping readers are
- * woken so that those who have gone are noticed. */
-void sl_serve__jobs_tend(sl_serve__jobs *j);
+/* Called several times a second: cancels jobs without readers, drops old ones, and resumes
+ * suspended readers now and then, which finds closed connections. */
+void sl_serve__jobs_tick(sl_serve__jobs *j);
 
 /* Starts one, or refuses it. Takes options, the object of the request's options. */
 void sl_serve__jobs_add(sl_serve__jobs *j, sl_serve__reply *r, const char *csv, size_t n,
@@ -386,12 +386,12 @@ void sl_serve__channel_clear(sl_serve__channel *c);
 /* Appends the events after *last and sets it; 1: there were some; 0: none now; -1: it has ended. */
 int sl_serve__channel_read(sl_serve__channel *c, sl_serve__text *t, int64_t *last);
 
-/* The lock of all channels, and the call that wakes a connection, which http.c sets. */
+/* The lock of all channels, and the call that resumes a connection, which http.c sets. */
 void sl_serve__lock(void);
 void sl_serve__unlock(void);
 pthread_mutex_t *sl_serve__mutex(void);
-extern void (*sl_serve__wake)(void *connection);
-void sl_serve__channel_wake(sl_serve__channel *c);
+extern void (*sl_serve__resume)(void *connection);
+void sl_serve__channel_resume(sl_serve__channel *c);
 /* Both within the lock. */
 void sl_serve__channel_attach(sl_serve__channel *c, sl_serve__reader *r);
 void sl_serve__channel_detach(sl_serve__channel *c, sl_serve__reader *r);
@@ -407,7 +407,7 @@ void sl_serve__sets_free(sl_serve__sets *sets);
 bool sl_serve__study_begin(sl_serve__study **out, sl_serve *s);
 void sl_serve__study_stop(sl_serve__study *study);
 void sl_serve__study_free(sl_serve__study *study);
-void sl_serve__study_tend(sl_serve__study *study);
+void sl_serve__study_tick(sl_serve__study *study);
 
 /* ---------------------------------------------------------------- HTTP ---------------------- */
 
@@ -415,7 +415,7 @@ void sl_serve__study_tend(sl_serve__study *study);
 bool sl_serve__http_begin(sl_serve__http **out, int *port, char error[256], sl_serve *s);
 /* No further requests; the ones being answered end. Jobs are stopped before. */
 void sl_serve__http_stop(sl_serve__http *h);
-/* Once a second: connections that take too long are closed. */
-void sl_serve__http_tend(sl_serve__http *h);
+/* Called several times a second: closes connections that take too long. */
+void sl_serve__http_tick(sl_serve__http *h);
 
 #endif

@@ -1,8 +1,8 @@
 /* Lists of events and their readers. */
 #include "serve/serve_test.h"
 
-static int woken;
-static void count_wake(void *connection) { woken += connection != NULL; }
+static int resumed;
+static void count_resume(void *connection) { resumed += connection != NULL; }
 
 /* Everything after `last`, as the text of a stream. */
 static int read_after(sl_serve__channel *c, sl_serve__text *t, int64_t last) {
@@ -57,17 +57,18 @@ static void a_list_is_bounded(void **state) {
 static void sleeping_readers_are_woken_once(void **state) {
     sl_fixture *t = *state;
     sl_serve__channel c = { 0 };
-    sl_serve__reader a = { .connection = &a, .asleep = true }, b = { .connection = &b };
-    sl_serve__wake = count_wake;
-    woken = 0;
+    sl_serve__reader a = { .connection = &a, .suspended = true }, b = { .connection = &b };
+    sl_serve__resume = count_resume;
+    resumed = 0;
     sl_serve__channel_attach(&c, &a);
     sl_serve__channel_attach(&c, &b);
     sl_serve__channel_publish(&c, "note", "{}", false);
     sl_serve__channel_publish(&c, "note", "{}", false);
-    SL_CHECK(t, woken == 1 && !a.asleep && a.woken && !b.woken, "woken %d times", woken);
+    SL_CHECK(t, resumed == 1 && !a.suspended && a.resumed && !b.resumed, "resumed %d times",
+             resumed);
     sl_serve__channel_detach(&c, &a);
     sl_serve__channel_detach(&c, &b);
-    SL_CHECK(t, !c.readers && c.references == 0 && c.had_reader && c.left_at > 0, "%d",
+    SL_CHECK(t, !c.readers && c.references == 0 && c.had_reader && c.last_left > 0, "%d",
              c.references);
     sl_serve__channel_clear(&c);
 }
