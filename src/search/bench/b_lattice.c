@@ -5,6 +5,8 @@
  * different rows put together, and points between two rows. "close" is a formula that does so only
  * to the digits of y: some of its constants are not the true ones. Two times are printed: wall
  * time, and CPU time over the number of threads, which other load on the machine disturbs less.
+ * The last table has every step that was run: in how many pairs, its CPU time over the number of
+ * threads in the mean, how many pairs it found, and how many for each of these CPU-seconds.
  *
  *     build/bench/search.lattice FILE [pairs] [seconds of CPU time a thread] [digits of y]
  *                                [threads] [noise]
@@ -21,16 +23,54 @@
 enum { FRESH = 400, BUDGETS = 5 };
 static const double budgets[BUDGETS] = { 0.1, 0.5, 1, 3, 10 };
 
+/* A step, in the order in which steps were first run. */
+typedef struct step_cost {
+    const char *what;
+    int level, runs, found;
+    double seconds;
+} step_cost;
+
+enum { STEPS_MAX = 128 };
+
+typedef struct step_costs {
+    step_cost list[STEPS_MAX];
+    int n;
+} step_costs;
+
 typedef struct clocks {
     double start, limit;
     int threads;
+    step_costs *steps;
+    step_cost *now;   // NULL: before the first step
+    double now_start; // of that step
 } clocks;
 
 static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
+static step_cost *find_step(step_costs *s, const char *what, int level) {
+    for (int i = 0; i < s->n; i++)
+        if (s->list[i].level == level && !strcmp(s->list[i].what, what)) return &s->list[i];
+    SL_ASSERT(s->n < STEPS_MAX);
+    s->list[s->n] = (step_cost){ .what = what, .level = level };
+    return &s->list[s->n++];
+}
+
+/* Ends the step that runs now. */
+static void end_step(clocks *c) {
+    if (!c->now) return;
+    c->now->runs++;
+    c->now->seconds += (cpu_seconds() - c->now_start) / c->threads;
+    c->now = NULL;
+}
+
 static int watch(const sl_search_progress *progress, void *payload) {
-    (void)progress;
-    const clocks *c = payload;
+    clocks *c = payload;
+    step_cost *step = find_step(c->steps, progress->what, progress->level);
+    if (step != c->now) {
+        end_step(c);
+        c->now = step;
+        c->now_start = cpu_seconds();
+    }
     return (cpu_seconds() - c->start) / c->threads > c->limit;
 }
 
@@ -81,12 +121,15 @@ typedef struct tally {
     int pairs, found, close, wrong, by_cpu[BUDGETS], by_clock[BUDGETS];
 } tally;
 
-static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double limit, int digits,
-                     bool noise) {
+static sl_status run(tally *t, step_costs *steps, sl_pool *pool, const pair *p, sl_arena *a,
+                     double limit, int digits, bool noise) {
     sl_search_grammar grammar = SL_SEARCH_GRAMMAR_INIT;
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
     sl_search_result *r;
-    clocks c = { cpu_seconds(), limit, SL_MIN(sl_par_pool_threads(pool), 2) };
+    clocks c = { .start = cpu_seconds(),
+                 .limit = limit,
+                 .threads = SL_MIN(sl_par_pool_threads(pool), 2),
+                 .steps = steps };
     o.grammar = &grammar;
     o.effort = SL_SEARCH_EFFORT_HIGH;
     o.exact_only = !noise;
@@ -95,6 +138,7 @@ static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double
     sl_dataset problem = sl_data_view(p->column, p->columns, p->y, p->rows);
     SL_TRY(sl_search_run(&r, pool, &problem, &o));
     double cpu = (cpu_seconds() - c.start) / c.threads;
+    end_step(&c);
     bool found = r->count > 0 && (r->formula[0].exact || noise), right = false, close = false;
     bool exact = found && r->formula[0].exact;
     sl_str text = { 0 }, truth = { 0 };
@@ -118,6 +162,7 @@ static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double
     fflush(stdout);
     t->pairs++;
     t->found += right;
+    if (right) find_step(steps, r->formula[0].method, r->formula[0].level)->found++;
     t->close += close;
     t->wrong += exact && !right && !close;
     for (int b = 0; b < BUDGETS; b++) {
@@ -128,6 +173,15 @@ static sl_status run(tally *t, sl_pool *pool, const pair *p, sl_arena *a, double
     sl_str_clear(&text);
     sl_str_clear(&truth);
     return st;
+}
+
+static void print_steps(const step_costs *s) {
+    printf("step\tlevel\truns\tseconds\tfound\tper second\n");
+    for (int i = 0; i < s->n; i++) {
+        const step_cost *c = &s->list[i];
+        printf("%s\t%d\t%d\t%.3f\t%d\t%.3f\n", c->what, c->level, c->runs,
+               c->seconds / SL_MAX(c->runs, 1), c->found, c->found / SL_MAX(c->seconds, 1e-3));
+    }
 }
 
 static void print_tally(const tally *t) {
@@ -143,6 +197,7 @@ static void print_tally(const tally *t) {
 
 int main(int argc, char **argv) {
     static pair p;
+    static step_costs steps;
     if (argc < 2)
         return printf("usage: %s FILE [pairs] [seconds] [digits] [threads] [noise]\n", argv[0]), 2;
     int pairs = argc > 2 ? atoi(argv[2]) : 300, digits = argc > 4 ? atoi(argv[4]) : 0;
@@ -159,9 +214,10 @@ int main(int argc, char **argv) {
     while (t.pairs < pairs && (n = getline(&line, &room, f)) > 0) {
         sl_arena_rewind(&a, 0);
         sl_status st = read_problem(&p, &a, line, (size_t)n, digits);
-        if (st == SL_OK) st = run(&t, pool, &p, &a, limit, digits, noise);
+        if (st == SL_OK) st = run(&t, &steps, pool, &p, &a, limit, digits, noise);
         if (st != SL_OK) return printf("%s\n", sl_last_error()), 1;
     }
+    print_steps(&steps);
     print_tally(&t);
     free(line);
     fclose(f);

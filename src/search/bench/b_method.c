@@ -1,9 +1,11 @@
 /* b_method - what one method alone finds in a file of pairs, level by level.
  *
- * The file has one pair a line: "expr", "x" by column, "y". Tab separated: number, level that found
- * a formula (-1: none), CPU-seconds of every level that ran, the formula, the truth.
+ * The file has one pair a line: "expr", "x" by column, "y". Tab separated: number, levels that
+ * found a formula (none: empty), CPU-seconds of every level that ran, the last formula, the truth.
+ * all: 1 runs the levels behind one that found a formula too, so that one run shows what any order
+ * of levels would find.
  *
- *     build/bench/search.method METHOD FILE [first] [pairs] [first level] [last level] */
+ *     build/bench/search.method METHOD FILE [first] [pairs] [first level] [last level] [all] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +27,20 @@ static const sl_search__method *find_method(const char *name) {
 
 static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-static sl_status run(double *seconds, int *found, sl_str *text, const sl_search__method *m,
-                     const pair *p, int from, int to) {
+typedef struct range {
+    int from, to;
+    bool all;
+} range;
+
+static sl_status print_best(sl_str *text, const sl_search__job *j) {
+    const sl_search_formula *f = &j->kept[j->n_kept - 1];
+    sl_str_clear(text);
+    return sl_expr_print_values(text, SL_FORMAT_INFIX, f->fit.expr, NULL, f->fit.value);
+}
+
+/* found: bit i for level i. */
+static sl_status run(double *seconds, uint32_t *found, sl_str *text, const sl_search__method *m,
+                     const pair *p, range levels) {
     static const sl_search_grammar grammar = SL_SEARCH_GRAMMAR_INIT;
     sl_search_options o = SL_SEARCH_OPTIONS_INIT;
     sl_dataset problem = sl_data_view(p->column, p->columns, p->y, p->rows);
@@ -40,16 +54,16 @@ static sl_status run(double *seconds, int *found, sl_str *text, const sl_search_
     if (!j.result) return sl_fail_memory(1, sizeof *j.result, "a result");
     SL_GO(sl_search__prepare(&j));
     SL_GO(m->open(&state, &j));
-    for (int l = from; l <= to && more && !j.exact; l++) {
+    for (int l = levels.from; l <= levels.to && more && (levels.all || !*found); l++) {
         double start = cpu_seconds();
         SL_GO(m->level(&more, state, l));
         seconds[l] = cpu_seconds() - start;
-        if (j.exact) *found = l;
+        if (!j.exact) continue;
+        *found |= 1u << l;
+        SL_GO(print_best(text, &j));
+        j.exact = j.n_kept = 0; // the next level finds it anew
     }
-    SL_GO(sl_search__finish(&j));
-    if (j.result->count > 0)
-        st = sl_expr_print_values(text, SL_FORMAT_INFIX, j.result->formula[0].fit.expr, NULL,
-                                  j.result->formula[0].fit.value);
+    st = SL_OK;
 done:
     m->close(state);
     sl_free(j.kept);
@@ -61,24 +75,28 @@ done:
 int main(int argc, char **argv) {
     static pair p;
     const sl_search__method *m = argc > 2 ? find_method(argv[1]) : NULL;
-    if (!m) return printf("usage: %s METHOD FILE [first] [pairs] [from] [to]\n", argv[0]), 2;
+    if (!m) return printf("usage: %s METHOD FILE [first] [pairs] [from] [to] [all]\n", argv[0]), 2;
     int first = argc > 3 ? atoi(argv[3]) : 0, pairs = argc > 4 ? atoi(argv[4]) : 1 << 30;
-    int from = argc > 5 ? atoi(argv[5]) : 0, to = argc > 6 ? atoi(argv[6]) : LEVELS - 1;
+    const range levels = { argc > 5 ? atoi(argv[5]) : 0, argc > 6 ? atoi(argv[6]) : LEVELS - 1,
+                           argc > 7 && atoi(argv[7]) };
     FILE *f = fopen(argv[2], "r");
     char *line = NULL;
     size_t room = 0;
     ssize_t n;
-    if (!f || to >= LEVELS) return 1;
+    if (!f || levels.to >= LEVELS) return 1;
     for (int i = 0; i < first + pairs && (n = getline(&line, &room, f)) > 0; i++) {
         if (i < first) continue;
         double seconds[LEVELS] = { 0 };
-        int found = -1;
+        uint32_t found = 0;
         sl_str text = { 0 };
         if (read_pair(&p, line, (size_t)n) != SL_OK ||
-            run(seconds, &found, &text, m, &p, from, to) != SL_OK)
+            run(seconds, &found, &text, m, &p, levels) != SL_OK)
             return printf("%s\n", sl_last_error()), 1;
-        printf("%d\t%d\t", i, found);
-        for (int l = from; l <= to && l < 8; l++) printf("%.2f ", seconds[l]);
+        printf("%d\t", i);
+        for (int l = 0; l < LEVELS; l++)
+            if (found >> l & 1) printf("%d ", l);
+        printf("\t");
+        for (int l = levels.from; l <= levels.to; l++) printf("%.2f ", seconds[l]);
         printf("\t%s\t%s\n", sl_str_text(&text), p.text);
         fflush(stdout);
         sl_str_clear(&text);
