@@ -44,35 +44,35 @@ typedef struct step {
 #define LATTICES LATTICE(0, SL_SEARCH_EFFORT_LOW), LATTICES_NEXT
 #define LATTICES_NEXT                                                              \
     LATTICE(1, SL_SEARCH_EFFORT_LOW), QUOTIENTS(0, SL_SEARCH_EFFORT_LOW),          \
-    LATTICE(2, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),            \
-    CLOSURE(0, SL_SEARCH_EFFORT_LOW)
+    LATTICE(2, SL_SEARCH_EFFORT_LOW)
 
-/* Sums of several terms. */
+/* Sums of several terms, by what a level finds in a second. */
 #define SKELETONS                                                                  \
     SKELETON(0, SL_SEARCH_EFFORT_LOW), SKELETON(1, SL_SEARCH_EFFORT_LOW),          \
-    QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL), SKELETON(2, SL_SEARCH_EFFORT_LOW),      \
-    LATTICE(4, SL_SEARCH_EFFORT_LOW), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL),       \
-    SKELETON(3, SL_SEARCH_EFFORT_LOW), SKELETON(4, SL_SEARCH_EFFORT_NORMAL)
+    SKELETON(2, SL_SEARCH_EFFORT_LOW), SKELETON(3, SL_SEARCH_EFFORT_LOW),          \
+    SKELETON(4, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),           \
+    LATTICE(4, SL_SEARCH_EFFORT_LOW), CLOSURE(0, SL_SEARCH_EFFORT_LOW),            \
+    QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL),  \
+    SKELETON(5, SL_SEARCH_EFFORT_NORMAL)
 
 /* The grammar of pairs with three constants in a half or in a term, and with real constants. */
 #define LATTICES_EXPENSIVE                                                         \
     QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), CLOSURE(1, SL_SEARCH_EFFORT_NORMAL),    \
-    CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(5, SL_SEARCH_EFFORT_NORMAL),     \
-    QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL), SKELETON(6, SL_SEARCH_EFFORT_NORMAL),   \
-    LATTICE(5, SL_SEARCH_EFFORT_NORMAL), LATTICE(6, SL_SEARCH_EFFORT_NORMAL),      \
-    LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
+    CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(6, SL_SEARCH_EFFORT_NORMAL),     \
+    QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL), SKELETON(7, SL_SEARCH_EFFORT_NORMAL),   \
+    LATTICE(5, SL_SEARCH_EFFORT_NORMAL)
 
 #define SKELETONS_EXPENSIVE                                                        \
-    SKELETON(7, SL_SEARCH_EFFORT_NORMAL), SKELETON(8, SL_SEARCH_EFFORT_NORMAL)
+    SKELETON(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(9, SL_SEARCH_EFFORT_NORMAL)
 
 #define LAST                                                                       \
     BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \
-    LATTICE(8, SL_SEARCH_EFFORT_LOW), LATTICE(9, SL_SEARCH_EFFORT_NORMAL),         \
-    LATTICE(10, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(5, SL_SEARCH_EFFORT_HIGH),     \
+    LATTICE(6, SL_SEARCH_EFFORT_LOW), LATTICE(7, SL_SEARCH_EFFORT_NORMAL),         \
+    LATTICE(8, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(5, SL_SEARCH_EFFORT_HIGH),      \
     CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
     BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
-    LATTICE(11, SL_SEARCH_EFFORT_HIGH), LATTICE(12, SL_SEARCH_EFFORT_HIGH),        \
-    LATTICE(13, SL_SEARCH_EFFORT_HIGH),                                            \
+    LATTICE(9, SL_SEARCH_EFFORT_HIGH), LATTICE(10, SL_SEARCH_EFFORT_HIGH),         \
+    LATTICE(11, SL_SEARCH_EFFORT_HIGH),                                            \
     BOTH(12, SL_SEARCH_EFFORT_HIGH), BOTH(13, SL_SEARCH_EFFORT_HIGH)
 
 /* y of full precision: most likely it was computed, and has an exact formula or none. */

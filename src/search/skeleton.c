@@ -8,17 +8,19 @@
  * to two constants inside are enumerated (skeleton_pieces.c, skeleton_screen.c). Hits are fitted in
  * all rows, reduced to the columns that are needed, and offered (skeleton_verify.c).
  *
- *   level 0   y times the divisors: no constant inside functions, any in divisors
+ *   level 0   two terms, one constant in one of them or in each
+ *   level 1   y times the divisors: no constant inside functions, any in divisors
  *             (skeleton_clear.c)
- *   level 1   three terms and more, and divisors that are sums; one constant in one term or in each
- *             of two
- *   level 2   two terms, the same
- *   level 3   as level 0, with one constant inside a function of a numerator
- *   level 4   all of them, with fractions beside variables
- *   level 5   all of them, one constant in each of two factors of one term
- *   level 6   no divisors that are sums, one in each of two terms with further summands
- *   level 7   divisors that are sums, with two constants in one of their places
- *   level 8   the same, one in each of two terms with further summands
+ *   level 2   three terms and more, and divisors that are sums: as level 0
+ *   level 3   as level 1, with one constant inside a function of a divisor
+ *   level 4   as level 1, with one constant inside a function of a numerator
+ *   level 5   all of them, with fractions beside variables
+ *   level 6   all of them, one constant in each of two factors of one term
+ *   level 7   no divisors that are sums, one in each of two terms with further summands
+ *   level 8   divisors that are sums, with two constants in one of their places
+ *   level 9   the same, one in each of two terms with further summands
+ *
+ * Levels 1, 3 and 4 have products of one term too; otherwise these are the lattice's.
  *
  * Only operators of the default grammar are supported. */
 #include <math.h>
@@ -27,7 +29,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 9, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24, CLEARED = 0, VARIED = 3 };
+enum { LEVELS = 10, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -48,6 +50,7 @@ static void close_skeletons(void *state) {
     sl_free(s->node);
     sl_free(s->term);
     sl_free(s->base);
+    sl_free(s->with_divisors);
     sl_free(s->piece);
     sl_search__release(s->job, s->bytes);
     sl_arena_clear(&s->scratch);
@@ -113,25 +116,29 @@ enum {
 static const struct level {
     uint32_t sets;
     bool pairs, inside;
+    bool cleared; // of divisors, with constants in functions or without
+    sl_search__skeleton_varied varied;
 } levels[LEVELS] = {
-    { 0, false, false },
-    { ONE, false, false },
-    { ONE, false, false },
-    { ONE, false, false },
-    { ONE | FRACTION, false, false },
-    { 0, false, true },
-    { ONE, true, false },
-    { ONE | TWO, false, false },
-    { ONE, true, false },
+    { .sets = ONE },
+    { .cleared = true },
+    { .sets = ONE },
+    { .cleared = true, .varied = SL_SKELETON__VARIED_BELOW },
+    { .cleared = true, .varied = SL_SKELETON__VARIED_ABOVE },
+    { .sets = ONE | FRACTION },
+    { .inside = true },
+    { .sets = ONE, .pairs = true },
+    { .sets = ONE | TWO },
+    { .sets = ONE, .pairs = true },
 };
 
 static bool is_of(const sl_search__skeleton_base *b, int level) {
+    if (b->terms < 2) return false;
     switch (level) {
-    case 1: return b->terms > 2 || b->quotient;
-    case 2: return !(b->terms > 2 || b->quotient);
-    case 4:
-    case 5: return true;
-    case 6: return !b->quotient;
+    case 0: return !(b->terms > 2 || b->quotient);
+    case 2: return b->terms > 2 || b->quotient;
+    case 5:
+    case 6: return true;
+    case 7: return !b->quotient;
     default: return b->quotient;
     }
 }
@@ -192,10 +199,11 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
         if (*done) SL_TRY(sl_search__skeleton_make_pieces(done, s));
         if (*done) *done = count_arena(s);
     }
-    if (*done && level > 0) SL_TRY(make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
-    if (*done && level == 4)
+    if (*done && level != 1) SL_TRY(make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
+    if (*done && (levels[level].sets & FRACTION))
         SL_TRY(make_variants(done, s, SL_SKELETON__FRACTION, SL_SKELETON__FITTED));
-    if (*done && level == 7) SL_TRY(make_variants(done, s, SL_SKELETON__TWO, ROWS_TWO));
+    if (*done && (levels[level].sets & TWO))
+        SL_TRY(make_variants(done, s, SL_SKELETON__TWO, ROWS_TWO));
     return SL_OK;
 }
 
@@ -207,8 +215,8 @@ static sl_status run_level(bool *more, void *state, int level) {
     SL_TRY(prepare(&done, s, level));
     if (!done) *more = false;
     if (!done || sl_search__stop(s->job, true)) return SL_OK;
-    if (level == CLEARED || level == VARIED)
-        return s->sigma > 0 ? SL_OK : sl_search__skeleton_clear_all(s, level == VARIED, level);
+    if (levels[level].cleared)
+        return s->sigma > 0 ? SL_OK : sl_search__skeleton_clear_all(s, levels[level].varied, level);
     return screen_level(s, level);
 }
 

@@ -353,11 +353,11 @@ static uint64_t hash_of_base(const sl_skeletons *s, int32_t i) {
     return hash_of_list(s->base[i].term, s->base[i].terms);
 }
 
-/* Lists the sum of these terms, unless it is listed already or too large or small. */
+/* Lists the sum of these terms, unless it is listed already or too large. */
 static sl_status add_base(bool *done, sl_skeletons *s, int32_t *list, int n, bool quotient) {
     *done = true;
     n = sort_terms(list, n);
-    if (n < 2 || n > SL_SKELETON__TERMS) return SL_OK;
+    if (n > SL_SKELETON__TERMS) return SL_OK;
     SL_TRY(extend(done, s, &s->base_index, s->bases, hash_of_base));
     if (!*done) return SL_OK;
     uint64_t mask = (uint64_t)(s->base_index.size - 1), at = hash_of_list(list, n) & mask;

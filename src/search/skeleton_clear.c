@@ -25,14 +25,15 @@ enum {
     CLEARED = SL_SKELETON__CLEARED,
     ROWS = SL_SKELETON__ROWS,
     SPARE = 6, // rows beyond the columns
-    GRAIN = 512,
-    HITS_MAX = 24,
+    GRAIN = 128,
+    HITS_MAX = 48,
     BATCH = 4, // hits that are solved at once: the same for any number of threads
 };
 /* Part of a column that is rounding error; that is left of one in the span of others; that is left
  * of a column of D beside the others of D, and the former relative to that. */
 static const double LEAST = 1e-20; // square of a part of a column
 static const double DEPENDENT = 1e-11, NOTHING = 1e-11, FEW = 1e-7, RATIO = 1e-10;
+static const double ROUNDING = 4e-15; // what a true dependence leaves of a column
 
 /* ---------------------------------------------------------------- spaces -------------------- */
 
@@ -155,6 +156,7 @@ bool sl_search__skeleton_find_divisors(cleared *c, const sl_skeletons *s, int32_
     c->divisors = 0;
     c->replaced.term = -1;
     c->rows_most = s->rows;
+    c->every = false;
     for (int t = 0; t < c->base->terms; t++) {
         const sl_search__skeleton_term *term = &s->term[c->base->term[t]];
         for (int f = 0; f < term->factors; f++) {
@@ -216,8 +218,8 @@ static double left_of_below(const cleared *c, int i) {
 bool sl_search__skeleton_is_dependent(bool *fits, cleared *c) {
     *fits = sl_search__skeleton_clear(c, 0);
     if (!*fits) return false;
-    const int columns = c->above.count + c->below.count;
-    c->rows = SL_MIN((columns + SPARE + 7) / 8 * 8, c->rows_most / 8 * 8);
+    const int columns = c->above.count + c->below.count, all = c->rows_most / 8 * 8;
+    c->rows = c->every ? all : SL_MIN((columns + SPARE + 7) / 8 * 8, all);
     (void)sl_search__skeleton_clear(c, c->rows);
     c->n = 0;
     for (int i = 0; i < c->above.count; i++)
@@ -226,9 +228,73 @@ bool sl_search__skeleton_is_dependent(bool *fits, cleared *c) {
         const double left = push(c->basis, &c->n, c, c->below.value[i], c->s->below);
         if (left > NOTHING) continue;
         const double own = left_of_below(c, i);
+        c->left = left / own;
         if (own > FEW && left < RATIO * own) return true;
     }
     return false;
+}
+
+/* ---------------------------------------------------------------- which skeletons ----------- */
+
+static uint64_t mix(uint64_t v) {
+    v = (v ^ v >> 32) * 0xD6E8FEB86659FD93u;
+    return v ^ v >> 32;
+}
+
+/* A number for what a factor is to these levels: x1 + x2 and x1 - x2 are one divisor. */
+static uint64_t number_of_piece(const sl_skeletons *s, int32_t i) {
+    const sl_search__skeleton_divisor *d = &s->piece[i].divisor;
+    uint64_t sum = (uint64_t)d->power;
+    if (d->columns == 0) return mix((uint64_t)i + 1);
+    for (int k = 0; k < d->columns; k++) sum += mix(d->name[k]);
+    return mix(sum);
+}
+
+static uint64_t number_of_base(const sl_skeletons *s, const sl_search__skeleton_base *b,
+                               const uint64_t *piece) {
+    uint64_t sum = 0;
+    for (int t = 0; t < b->terms; t++) {
+        const sl_search__skeleton_term *term = &s->term[b->term[t]];
+        uint64_t whole = 0;
+        for (int f = 0; f < term->factors; f++) whole += mix(piece[term->piece[f]]);
+        sum += mix(whole);
+    }
+    return mix(sum) | 1;
+}
+
+/* *list := the skeletons with divisors, one of those that have the same columns. */
+static sl_status list_bases(int32_t *list, int32_t *n, const sl_skeletons *s, cleared *c) {
+    const int64_t size = (int64_t)1 << (ilogb(SL_MAX(s->bases, 1)) + 2);
+    uint64_t *seen = sl_calloc((size_t)size, sizeof *seen);
+    uint64_t *piece = sl_malloc((size_t)SL_MAX(s->pieces, 1), sizeof *piece);
+    *n = 0;
+    for (int32_t i = 0; i < s->pieces && piece; i++) piece[i] = number_of_piece(s, i);
+    for (int32_t i = 0; i < s->bases && seen && piece; i++) {
+        if (!sl_search__skeleton_find_divisors(c, s, i)) continue;
+        const uint64_t number = number_of_base(s, &s->base[i], piece);
+        int64_t at = (int64_t)(number >> 8) & (size - 1);
+        while (seen[at] && seen[at] != number) at = (at + 1) & (size - 1);
+        if (!seen[at]) list[(*n)++] = i;
+        seen[at] = number;
+    }
+    const bool good = seen && piece;
+    sl_free(seen);
+    sl_free(piece);
+    return good ? SL_OK : sl_fail_memory((size_t)size, sizeof *seen, "skeletons");
+}
+
+/* Makes that list once. *done := false where there is no memory. */
+static sl_status make_list(bool *done, sl_skeletons *s) {
+    const int64_t bytes = s->bases * (int64_t)sizeof *s->with_divisors;
+    *done = s->with_divisors || sl_search__reserve(s->job, bytes);
+    if (!*done || s->with_divisors) return SL_OK;
+    s->bytes += bytes;
+    s->with_divisors = sl_malloc((size_t)SL_MAX(s->bases, 1), sizeof *s->with_divisors);
+    cleared *c = sl_malloc_aligned(1, sizeof *c);
+    sl_status st = s->with_divisors && c ? list_bases(s->with_divisors, &s->n_with_divisors, s, c)
+                                         : sl_fail_memory(1, sizeof *c, "skeletons");
+    sl_free(c);
+    return st;
 }
 
 /* ---------------------------------------------------------------- screening ----------------- */
@@ -241,11 +307,21 @@ typedef struct hits {
 typedef struct screening {
     sl_skeletons *s;
     hits *hits; // by worker
-    bool varied;
+    sl_search__skeleton_varied varied;
 } screening;
 
-static sl_status add_hit(hits *h, const cleared *c, int32_t base, bool phases,
-                         const sl_search__skeleton_change *change) {
+/* Is the dependence one in all rows, too? Few rows more than columns let many smooth ones pass. */
+static bool holds(cleared *c) {
+    bool fits;
+    c->every = true;
+    const bool out = sl_search__skeleton_is_dependent(&fits, c);
+    c->every = false;
+    return out;
+}
+
+/* Adds the hit, with its dependence, if that is one. */
+static sl_status add_hit(hits *h, cleared *c, const hit *from) {
+    if (!holds(c)) return SL_OK;
     if (h->count == h->room) {
         int64_t room = SL_MAX(64, 2 * h->room);
         hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
@@ -254,13 +330,9 @@ static sl_status add_hit(hits *h, const cleared *c, int32_t base, bool phases,
         h->room = room;
     }
     hit *to = &h->hit[h->count++];
-    memset(to, 0, sizeof *to);
-    to->base = base;
-    to->mask = c->mask;
+    *to = *from;
     to->columns = c->above.count + c->below.count;
-    to->phases = phases;
-    to->changed = change != NULL;
-    if (change) to->change = *change;
+    to->left = c->left;
     return SL_OK;
 }
 
@@ -276,7 +348,9 @@ static sl_status try_masks(bool *any, cleared *c, hits *h, int32_t base, int siz
     for (c->mask = 1; c->mask < 1u << c->divisors; c->mask++) {
         bool fits;
         if (count_bits(c->mask) != size) continue;
-        if (sl_search__skeleton_is_dependent(&fits, c)) SL_TRY(add_hit(h, c, base, phases, NULL));
+        if (sl_search__skeleton_is_dependent(&fits, c))
+            SL_TRY(add_hit(h, c,
+                           &(hit){ .base = base, .mask = c->mask, .phases = phases, .inner = -1 }));
         *any = *any || fits;
     }
     return SL_OK;
@@ -307,7 +381,7 @@ static sl_status try_base(cleared *c, hits *h, int32_t base) {
 enum {
     DIMS = SL_SKELETON__DIMS,
     BLOCK = SL_SKELETON__BLOCK,
-    VARIED = 6, // columns v W
+    VARIED = DIMS - 1, // columns v W
     FITTED = SL_SKELETON__FITTED,
 };
 
@@ -317,6 +391,9 @@ typedef struct variation {
     double across[VARIED][FITTED][DIMS];
     sl_search__skeleton_image image[VARIED];
     double left[BLOCK];
+    // of a divisor: its function, its columns without that
+    double function[ROWS], rest[SL_SKELETON__BELOW][ROWS];
+    sl_arena scratch;
 } variation;
 
 /* Directions orthogonal to the basis. */
@@ -344,71 +421,76 @@ static bool is_nothing(const sl_search__skeleton_image *image, int i) {
     return size == 0;
 }
 
-/* The columns of factor f of term t: without the function only the summand beside it is left;
- * with one of its variants, that too. */
-static void replace(cleared *c, const sl_search__skeleton_piece *p, int t, int f, int variant) {
-    const sl_search__skeleton_set *set = &p->set[SL_SKELETON__ONE];
+/* Without its function only the summand beside it is left of factor f of term t. */
+static void leave_out(cleared *c, const sl_search__skeleton_piece *p, int t, int f) {
     sl_search__skeleton_replaced *to = &c->replaced;
-    const bool one = p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM;
-    to->term = t, to->factor = f, to->n = 0;
-    if (one) to->name[to->n++] = 0;
-    for (int r = 0; r < set->rows; r++) to->value[0][r] = 1;
-    for (int k = 0; k < p->columns && variant >= 0; k++) {
-        const double *value = set->value + (int64_t)k * set->rows * set->stride + variant;
-        for (int r = 0; r < set->rows; r++) to->value[to->n][r] = value[r * (int64_t)set->stride];
-        to->name[to->n++] = (uint64_t)(k + 1) * 0x9E3779B97F4A7C15u;
-    }
+    to->term = t, to->factor = f;
+    to->n = p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM;
+    to->name[0] = 0;
+    for (int r = 0; r < ROWS; r++) to->value[0][r] = 1;
 }
 
-/* W, and the basis of the columns without the function; returns how many products, 0: none fit. */
-static int take_fixed(variation *v, const sl_search__skeleton_piece *p, int t, int f) {
-    cleared *c = &v->c;
-    replace(c, p, t, f, -1);
-    const space *w = sl_search__skeleton_clear(c, 0) ? products_of_term(c, t, f, 0) : NULL;
-    const int columns = c->above.count + c->below.count;
-    if (!w || w->count * p->columns > VARIED) return 0;
-    c->rows = (columns + DIMS + 7) / 8 * 8;
-    if (c->rows > c->rows_most || columns + w->count * p->columns > c->rows_most - SPARE) return 0;
-    (void)sl_search__skeleton_clear(c, c->rows);
-    w = products_of_term(c, t, f, c->rows);
-    for (int k = 0; k < w->count; k++)
-        for (int r = 0; r < c->rows; r++) v->product[k][r] = w->value[k][r] * c->s->above[r];
+/* The basis of all columns. */
+static void push_all(cleared *c) {
     c->n = 0;
     for (int i = 0; i < c->above.count; i++)
         (void)push(c->basis, &c->n, c, c->above.value[i], c->s->above);
     for (int i = 0; i < c->below.count; i++)
         (void)push(c->basis, &c->n, c, c->below.value[i], c->s->below);
+}
+
+/* W, and the basis of the columns without the function; returns how many products, 0: none fit.
+ * *changed: columns of a variant that are taken, all of them or, without phase, the first. */
+static int take_fixed(int *changed, variation *v, const sl_search__skeleton_piece *p, int t,
+                      int f) {
+    cleared *c = &v->c;
+    leave_out(c, p, t, f);
+    const space *w = sl_search__skeleton_clear(c, 0) ? products_of_term(c, t, f, 0) : NULL;
+    const int columns = c->above.count + c->below.count;
+    if (!w) return 0;
+    *changed = w->count * p->columns > VARIED ? 1 : p->columns;
+    c->rows = (columns + DIMS + 7) / 8 * 8;
+    if (w->count * *changed > VARIED || c->rows > c->rows_most) return 0;
+    (void)sl_search__skeleton_clear(c, c->rows);
+    w = products_of_term(c, t, f, c->rows);
+    for (int k = 0; k < w->count; k++)
+        for (int r = 0; r < c->rows; r++) v->product[k][r] = w->value[k][r] * c->s->above[r];
+    push_all(c);
     return w->count;
 }
 
+/* A factor of a numerator or a function of a divisor whose variants are tried: the hit that one of
+ * them would be. */
+typedef struct varied {
+    hits *h;
+    const sl_search__skeleton_piece *piece;
+    hit hit;
+} varied;
+
 /* A variant whose images are dependent is a formula if y takes part in that. */
-static sl_status check_variant(variation *v, hits *h, int32_t base,
-                               const sl_search__skeleton_piece *p,
-                               const sl_search__skeleton_change *change, bool phases) {
-    bool fits;
-    replace(&v->c, p, change->term, change->factor, change->variant);
-    if (!sl_search__skeleton_is_dependent(&fits, &v->c)) return SL_OK;
-    return add_hit(h, &v->c, base, phases, change);
+static sl_status check_variant(variation *v, const varied *x) {
+    cleared *c = &v->c;
+    bool good, fits;
+    c->mask = x->hit.mask;
+    sl_status st = sl_search__skeleton_begin(&good, c, c->s, &x->hit, &v->scratch);
+    sl_search__skeleton_use_columns(c, x->hit.phases);
+    if (st == SL_OK && good && sl_search__skeleton_is_dependent(&fits, c))
+        st = add_hit(x->h, c, &x->hit);
+    (void)sl_search__skeleton_find_divisors(c, c->s, x->hit.base); // without the variant
+    sl_arena_rewind(&v->scratch, 0);
+    return st;
 }
 
-/* All variants of factor f of term t; phases: of divisors. */
-static sl_status try_variants(bool *fits, variation *v, hits *h, int32_t base, int t, int f,
-                              bool phases) {
-    cleared *c = &v->c;
-    const sl_search__skeleton_piece *p = &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
-    const sl_search__skeleton_set *set = &p->set[SL_SKELETON__ONE];
-    const sl_search__skeleton_kernels *kernels = c->s->kernels;
-    sl_search__skeleton_change change = { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 };
-    c->rows_most = SL_MIN(set->rows, c->s->rows);
-    sl_search__skeleton_use_columns(c, phases);
-    const int products = take_fixed(v, p, t, f), rows = c->rows;
-    *fits = products > 0;
-    if (!*fits || !find_directions(v, products)) return SL_OK;
+/* All variants, in rows of which the basis and so many products are known. */
+static sl_status try_variants(variation *v, varied *x, int products) {
+    const sl_search__skeleton_set *set = &x->piece->set[SL_SKELETON__ONE];
+    const sl_search__skeleton_kernels *kernels = v->c.s->kernels;
+    const int rows = v->c.rows;
     for (int32_t from = 0; from < set->count; from += BLOCK) {
         const int n = (int)SL_MIN(BLOCK, set->count - from);
         int count = 0;
         for (int k = 0; k < products; k++)
-            for (int i = 0; i < p->columns; i++) {
+            for (int i = 0; i < x->hit.changed; i++) {
                 const double *value = set->value + (int64_t)i * set->rows * set->stride + from;
                 kernels->images(&v->image[count++], v->across[k][0], v->product[k], value,
                                 set->stride, rows, n, LEAST);
@@ -417,12 +499,26 @@ static sl_status try_variants(bool *fits, variation *v, hits *h, int32_t base, i
         for (int i = 0; i < n; i++) {
             bool nothing = false;
             for (int k = 0; k < count && !nothing; k++) nothing = is_nothing(&v->image[k], i);
-            change.variant = from + i;
-            if (nothing) SL_TRY(check_variant(v, h, base, p, &change, phases));
+            x->hit.change.variant = from + i;
+            if (nothing) SL_TRY(check_variant(v, x));
         }
     }
-    atomic_fetch_add_explicit(&c->s->job->tried, set->count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&v->c.s->job->tried, set->count, memory_order_relaxed);
     return SL_OK;
+}
+
+/* All variants of factor f of term t; phases: of divisors. */
+static sl_status vary_above(bool *fits, variation *v, hits *h, int32_t base, int t, int f,
+                            bool phases) {
+    cleared *c = &v->c;
+    const sl_search__skeleton_piece *p = &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
+    varied x = { h, p, { .base = base, .mask = c->mask, .phases = phases, .inner = -1 } };
+    x.hit.change = (sl_search__skeleton_change){ (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 };
+    c->rows_most = SL_MIN(p->set[SL_SKELETON__ONE].rows, c->s->rows);
+    sl_search__skeleton_use_columns(c, phases);
+    const int products = take_fixed(&x.hit.changed, v, p, t, f);
+    *fits = products > 0;
+    return *fits && find_directions(v, products) ? try_variants(v, &x, products) : SL_OK;
 }
 
 static sl_status vary_base(variation *v, hits *h, int32_t base) {
@@ -436,22 +532,140 @@ static sl_status vary_base(variation *v, hits *h, int32_t base) {
             c->mask = (1u << c->divisors) - 1;
             if (sl_search__skeleton_is_cleared(c, t, f) || p->set[SL_SKELETON__ONE].count == 0)
                 continue;
-            SL_TRY(try_variants(&fits, v, h, base, t, f, true));
-            if (!fits && phases) SL_TRY(try_variants(&fits, v, h, base, t, f, false));
+            SL_TRY(vary_above(&fits, v, h, base, t, f, true));
+            if (!fits && phases) SL_TRY(vary_above(&fits, v, h, base, t, f, false));
         }
     return SL_OK;
 }
+
+/* ---------------------------------------------------------------- inside a divisor ---------- */
+
+/* A constant inside a function u of a divisor: with a variant v of it, the columns of y D and of N
+ * that have u get v in its place. v->product := these columns without v; returns how many, 0: they
+ * are too many. 0 rows: counts them alone. */
+static int take_inner(variation *v, int i, const sl_search__skeleton_inner *u, int rows) {
+    cleared *c = &v->c;
+    const sl_search__skeleton_divisor *d = c->divisor[i].divisor;
+    sl_search__skeleton_divisor rest = *d;
+    uint64_t name[VARIED];
+    int n = 0;
+    rest.value = v->rest;
+    for (int k = 0; k < d->columns && rows; k++)
+        for (int r = 0; r < rows && (u->columns >> k & 1); r++)
+            v->rest[k][r] = d->value[k][r] / v->function[r];
+    c->divisor[i].divisor = &rest;
+    c->use[i] = u->columns;
+    product p = { c, 0, rows, true };
+    set_one(&c->scratch[0], rows);
+    times_divisors(&p, -1);
+    const space *below = &c->scratch[p.at];
+    bool good = p.good && below->count <= VARIED;
+    for (; good && n < below->count; n++)
+        for (int r = 0; r < rows; r++) v->product[n][r] = below->value[n][r] * c->s->below[r];
+    const int first = n;
+    for (int t = 0; t < c->base->terms && good; t++) {
+        const space *w = t != c->divisor[i].term ? products_of_term(c, t, -1, rows) : NULL;
+        good = w || t == c->divisor[i].term;
+        for (int k = 0; w && k < w->count && good; k++) {
+            int at = first;
+            while (at < n && name[at] != w->name[k]) at++;
+            if (at < n) continue;
+            good = n < VARIED;
+            if (!good) break;
+            name[n] = w->name[k];
+            for (int r = 0; r < rows; r++) v->product[n][r] = w->value[k][r] * c->s->above[r];
+            n++;
+        }
+    }
+    c->divisor[i].divisor = d;
+    return good ? n : 0;
+}
+
+/* The products, and the basis of the columns without the function; returns how many products. */
+static int take_without(variation *v, int i, const sl_search__skeleton_inner *u, int columns) {
+    cleared *c = &v->c;
+    const uint32_t use = c->use[i], fixed = use & ~u->columns & ~u->beside;
+    const int products = take_inner(v, i, u, 0);
+    c->use[i] = fixed;
+    if (products == 0 || products * columns > VARIED || !fixed || !sl_search__skeleton_clear(c, 0))
+        return 0;
+    const int count = c->above.count + c->below.count;
+    c->rows = (count + DIMS + 7) / 8 * 8;
+    if (c->rows > c->rows_most) return 0;
+    const int rows = c->rows;
+    (void)take_inner(v, i, u, rows);
+    c->use[i] = fixed;
+    (void)sl_search__skeleton_clear(c, rows);
+    push_all(c);
+    return products;
+}
+
+/* All variants of function number `inner` of divisor i; phases: of all divisors. */
+static sl_status vary_below(bool *fits, variation *v, hits *h, int32_t base, int i, int inner,
+                            bool phases) {
+    cleared *c = &v->c;
+    const sl_search__skeleton_inner *u = &c->divisor[i].divisor->inner[inner];
+    const sl_search__skeleton_piece *p = &c->s->piece[u->piece];
+    const int t = c->divisor[i].term, f = c->divisor[i].factor;
+    varied x = { h, p, { .base = base, .mask = c->mask, .phases = phases, .inner = inner } };
+    x.hit.change = (sl_search__skeleton_change){ (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 };
+    x.hit.changed = phases && u->beside ? p->columns : 1;
+    c->rows_most = SL_MIN(p->set[SL_SKELETON__ONE].rows, c->s->rows);
+    sl_search__skeleton_use_columns(c, phases);
+    SL_TRY(sl_expr_eval(v->function, &v->scratch, u->function, c->s->x, c->rows_most, NULL));
+    sl_arena_rewind(&v->scratch, 0);
+    const int products = take_without(v, i, u, x.hit.changed);
+    *fits = products > 0;
+    return *fits && find_directions(v, products) ? try_variants(v, &x, products) : SL_OK;
+}
+
+/* Divisors that are sums or functions of one: x1 alone most often has no constant. */
+static uint32_t sums_of(const cleared *c) {
+    uint32_t mask = 0;
+    for (int i = 0; i < c->divisors; i++) {
+        const int t = c->divisor[i].term, f = c->divisor[i].factor;
+        const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
+        if (c->s->node[term->factor[f].node]->op != SL_OP_VAR) mask |= 1u << i;
+    }
+    return mask;
+}
+
+static sl_status vary_divisors(variation *v, hits *h, int32_t base) {
+    cleared *c = &v->c;
+    const bool phases = has_phases(c);
+    const uint32_t all = (1u << c->divisors) - 1, sums = sums_of(c);
+    for (int i = 0; i < c->divisors; i++)
+        for (int k = 0; k < c->divisor[i].divisor->inners; k++) {
+            const sl_search__skeleton_divisor *d = c->divisor[i].divisor;
+            bool fits = false;
+            if (d->power != 1 || d->inner[k].piece < 0 ||
+                c->s->piece[d->inner[k].piece].set[SL_SKELETON__ONE].count == 0)
+                continue;
+            for (int way = 0; way < 4 && !fits; way++) {
+                c->mask = way & 2 ? sums : all;
+                if ((way & 1 && !phases) || (way & 2 && sums == all)) continue;
+                SL_TRY(vary_below(&fits, v, h, base, i, k, !(way & 1)));
+            }
+        }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- threads ------------------- */
 
 static sl_status vary_part(int64_t begin, int64_t end, int worker, void *payload) {
     const screening *g = payload;
     sl_status st = SL_OK;
     variation *v = sl_malloc_aligned(1, sizeof *v);
     if (!v) return sl_fail_memory(1, sizeof *v, "skeletons");
+    v->scratch = (sl_arena){ 0 };
     for (int64_t i = begin; i < end && st == SL_OK; i++) {
         if (sl_search__stop(g->s->job, worker == 0)) break;
-        if (sl_search__skeleton_find_divisors(&v->c, g->s, (int32_t)i))
-            st = vary_base(v, &g->hits[worker], (int32_t)i);
+        const int32_t base = g->s->with_divisors[i];
+        (void)sl_search__skeleton_find_divisors(&v->c, g->s, base);
+        st = g->varied == SL_SKELETON__VARIED_ABOVE ? vary_base(v, &g->hits[worker], base)
+                                                    : vary_divisors(v, &g->hits[worker], base);
     }
+    sl_arena_clear(&v->scratch);
     sl_free(v);
     return st;
 }
@@ -463,8 +677,9 @@ static sl_status screen_part(int64_t begin, int64_t end, int worker, void *paylo
     if (!c) return sl_fail_memory(1, sizeof *c, "skeletons");
     for (int64_t i = begin; i < end && st == SL_OK; i++) {
         if (sl_search__stop(g->s->job, worker == 0)) break;
-        if (sl_search__skeleton_find_divisors(c, g->s, (int32_t)i))
-            st = try_base(c, &g->hits[worker], (int32_t)i);
+        const int32_t base = g->s->with_divisors[i];
+        (void)sl_search__skeleton_find_divisors(c, g->s, base);
+        st = try_base(c, &g->hits[worker], base);
     }
     atomic_fetch_add_explicit(&g->s->job->tried, end - begin, memory_order_relaxed);
     sl_free(c);
@@ -473,13 +688,24 @@ static sl_status screen_part(int64_t begin, int64_t end, int worker, void *paylo
 
 /* ---------------------------------------------------------------- a level ------------------- */
 
-/* Fewer columns first, then the order of skeletons. */
-static int cmp_hit(const void *a, const void *b) {
+/* What a dependence leaves, in steps of 2^3: true ones leave rounding errors, and smooth columns
+ * that only approximate y leave more. */
+static int leaves(const hit *h) { return h->left < ROUNDING ? 0 : ilogb(h->left / ROUNDING) / 3; }
+
+/* Fewer columns first, then what leaves less, then the order of skeletons. */
+static int by_columns(const void *a, const void *b) {
     const hit *p = a, *q = b;
     if (p->columns != q->columns) return p->columns < q->columns ? -1 : 1;
+    if (leaves(p) != leaves(q)) return leaves(p) < leaves(q) ? -1 : 1;
     if (p->base != q->base) return p->base < q->base ? -1 : 1;
     if (p->mask != q->mask) return p->mask < q->mask ? -1 : 1;
     return memcmp(&p->change, &q->change, sizeof p->change);
+}
+
+/* What leaves least first, of these fewer columns. */
+static int by_rest(const void *a, const void *b) {
+    const int p = leaves(a), q = leaves(b);
+    return p != q ? (p < q ? -1 : 1) : by_columns(a, b);
 }
 
 typedef struct solving {
@@ -497,12 +723,21 @@ static sl_status solve_part(int64_t begin, int64_t end, int worker, void *payloa
     return SL_OK;
 }
 
+/* Half of those that are tried leave least, the others have fewest columns: a true dependence of
+ * nearly dependent columns leaves more than rounding. */
+static void sort_hits(hits *h) {
+    if (h->count == 0) return;
+    qsort(h->hit, (size_t)h->count, sizeof *h->hit, by_rest);
+    const int64_t first = SL_MIN(h->count, HITS_MAX / 2);
+    qsort(h->hit + first, (size_t)(h->count - first), sizeof *h->hit, by_columns);
+}
+
 /* The constants of some hits on all threads, then their formulas in order; and the next. */
 static sl_status verify(sl_skeletons *s, hits *h, int level) {
-    const int64_t n = SL_MIN(h->count, HITS_MAX);
     sl_status st = SL_OK;
     bool good = false;
-    if (n) qsort(h->hit, (size_t)h->count, sizeof *h->hit, cmp_hit);
+    sort_hits(h);
+    const int64_t n = SL_MIN(h->count, HITS_MAX);
     for (int64_t from = 0; from < n && st == SL_OK && !good; from += BATCH) {
         sl_search__skeleton_solution solution[BATCH] = { { .found = false } };
         const int64_t batch = SL_MIN(n - from, BATCH);
@@ -539,14 +774,18 @@ static void set_weights(sl_skeletons *s) {
     }
 }
 
-sl_status sl_search__skeleton_clear_all(sl_skeletons *s, bool varied, int level) {
-    sl_status st;
+sl_status sl_search__skeleton_clear_all(sl_skeletons *s, sl_search__skeleton_varied how,
+                                        int level) {
+    bool done;
+    sl_status st = make_list(&done, s);
+    if (st != SL_OK || !done) return st;
     const int workers = sl_par_pool_threads(s->job->pool);
     hits all = { 0 };
-    screening g = { s, sl_calloc((size_t)workers, sizeof *g.hits), varied };
+    screening g = { s, sl_calloc((size_t)workers, sizeof *g.hits), how };
     if (!g.hits) return sl_fail_memory((size_t)workers, sizeof *g.hits, "skeletons");
     set_weights(s);
-    st = sl_par_for(s->job->pool, s->bases, GRAIN, varied ? vary_part : screen_part, &g);
+    st = sl_par_for(s->job->pool, s->n_with_divisors, GRAIN,
+                    how == SL_SKELETON__VARIED_NONE ? screen_part : vary_part, &g);
     if (st == SL_OK) st = gather(&all, g.hits, workers);
     if (st == SL_OK && !sl_search__stop(s->job, true)) st = verify(s, &all, level);
     for (int w = 0; w < workers; w++) sl_free(g.hits[w].hit);

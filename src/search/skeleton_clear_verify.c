@@ -21,11 +21,12 @@ enum {
     ROWS = SL_SKELETON__ROWS,
     CLEARED = SL_SKELETON__CLEARED,
     DIVISORS = SL_SKELETON__DIVISORS,
-    STARTS = 24,
+    STARTS = 6,
     STEPS = 40,
     REFINED = 12,
+    SLOW = 4,
     WAYS = 4,                         // orders of reduction
-    UNKNOWNS = SL_SKELETON__UNKNOWNS, // constants of all divisors, and a factor
+    UNKNOWNS = SL_SKELETON__UNKNOWNS, // coefficients of all divisors
 };
 /* Largest residual of the dependence; of the fit of D; of y, in the formula; parts of a constant
  * that are its error; bits of an exact number. */
@@ -36,6 +37,7 @@ typedef struct problem {
     const sl_skeletons *s;
     cleared *c;
     int constants;
+    int divisors, factors;              // cleared; by their powers
     int first[DIVISORS];                // constant of a divisor
     double product[ROWS], weight[ROWS]; // D, and of its rows
     // numerators of the terms, with their weights
@@ -154,7 +156,8 @@ typedef double residual_fn(double *left, double (*slope)[ROWS], problem *p, cons
 static double descend(double *x, problem *p, int n, int steps, double enough, residual_fn *fn) {
     double left[ROWS], slope[UNKNOWNS][ROWS], damping = 1e-3;
     double now = fn(left, slope, p, x);
-    for (int step = 0; step < steps && now > enough && damping < 1e8; step++) {
+    int slow = 0; // steps that gained next to nothing
+    for (int step = 0; step < steps && now > enough && damping < 1e8 && slow < SLOW; step++) {
         double a[UNKNOWNS][UNKNOWNS], b[UNKNOWNS], move[UNKNOWNS], next[UNKNOWNS];
         for (int i = 0; i < n; i++) {
             for (int k = 0; k <= i; k++) {
@@ -169,6 +172,7 @@ static double descend(double *x, problem *p, int n, int steps, double enough, re
         for (int i = 0; i < n && solved; i++) next[i] = x[i] + move[i];
         const double then = solved ? fn(left, NULL, p, next) : INFINITY;
         if (then < now) {
+            slow = then > 0.99 * now ? slow + 1 : 0;
             memcpy(x, next, (size_t)n * sizeof *x);
             damping *= 0.1;
             now = fn(left, slope, p, x);
@@ -180,30 +184,46 @@ static double descend(double *x, problem *p, int n, int steps, double enough, re
     return now;
 }
 
-/* The product of the divisors, times a factor that is the last unknown, against D. */
+/* The product of the divisors against D. All coefficients of a divisor are unknowns, the first too:
+ * with that one fixed, and one factor for the product, the way to a solution often leads through
+ * infinity. Numbers are those of the constants, and one more for every divisor before. */
 static double fit_product(double *left, double (*slope)[ROWS], problem *p, const double *x) {
     const cleared *c = p->c;
     double sum = 0;
     for (int r = 0; r < p->s->rows; r++) {
-        double value[DIVISORS] = { 0 }, product = x[p->constants];
+        double value[DIVISORS] = { 0 }, product = 1;
+        int at = 0;
         for (int i = 0; i < c->divisors; i++) {
+            const divisor *d = c->divisor[i].divisor;
             if (!(c->mask >> i & 1)) continue;
-            value[i] = value_of(p, i, x, r);
-            for (int k = 0; k < c->divisor[i].divisor->power; k++) product *= value[i];
+            for (int k = 0; k < d->columns; k++)
+                if (takes_part(c, i, k)) value[i] += x[at++] * d->value[k][r];
+            for (int k = 0; k < d->power; k++) product *= value[i];
         }
         left[r] = (product - p->product[r]) * p->weight[r];
         sum += left[r] * left[r];
-        if (!slope) continue;
-        slope[p->constants][r] = product / x[p->constants] * p->weight[r];
-        for (int i = 0; i < c->divisors; i++) {
-            if (!(c->mask >> i & 1)) continue;
+        at = 0;
+        for (int i = 0; i < c->divisors && slope; i++) {
             const divisor *d = c->divisor[i].divisor;
+            if (!(c->mask >> i & 1)) continue;
             const double part = d->power * product / value[i] * p->weight[r];
-            for (int k = 1, at = p->first[i]; k < d->columns; k++)
+            for (int k = 0; k < d->columns; k++)
                 if (takes_part(c, i, k)) slope[at++][r] = part * d->value[k][r];
         }
     }
     return isfinite(sum) ? sum : INFINITY;
+}
+
+/* Coefficients of all columns become constants relative to the first of each divisor. */
+static void divide_by_first(double *x, const problem *p) {
+    const cleared *c = p->c;
+    int from = 0, to = 0;
+    for (int i = 0; i < c->divisors; i++) {
+        if (!(c->mask >> i & 1)) continue;
+        const double first = x[from++];
+        for (int k = 1; k < c->divisor[i].divisor->columns; k++)
+            if (takes_part(c, i, k)) x[to++] = x[from++] / first;
+    }
 }
 
 /* What the formula leaves of y, its coefficients fitted. */
@@ -395,14 +415,16 @@ static sl_status write_formula(bool *good, const problem *p, sl_skeletons *s, sl
 
 /* Numbers the constants of the divisors; false: too many. */
 static bool count_constants(problem *p) {
-    p->constants = 0;
+    p->constants = p->divisors = p->factors = 0;
     for (int i = 0; i < p->c->divisors; i++) {
         const divisor *d = p->c->divisor[i].divisor;
         if (!(p->c->mask >> i & 1)) continue;
+        p->divisors++;
+        p->factors += d->power;
         p->first[i] = p->constants;
         for (int k = 1; k < d->columns; k++) p->constants += takes_part(p->c, i, k);
     }
-    return p->constants < UNKNOWNS;
+    return p->constants + p->divisors <= UNKNOWNS;
 }
 
 /* Leaves out what y does not need: divisors without constants, then, if `columns` is set, columns
@@ -433,32 +455,49 @@ static void try_starts(sl_search__skeleton_solution *out, problem *p) {
     sl_rng_init(&rng, 1, 1, 0); // the same for every hit
     for (int start = 0; start < STARTS && !out->found; start++) {
         double *x = out->constant, left[ROWS], above = 0, below = 0, size = 0;
-        for (int k = 0; k < p->constants; k++) x[k] = 8 * sl_rng_uniform(&rng) - 4;
-        x[p->constants] = 1;
+        const int unknowns = p->constants + p->divisors;
+        for (int k = 0; k < unknowns; k++) x[k] = 8 * sl_rng_uniform(&rng) - 4;
         (void)fit_product(left, NULL, p, x);
         for (int r = 0; r < rows; r++) {
             const double want = p->product[r] * p->weight[r], got = left[r] + want;
-            above += got * want, below += got * got, size += want * want;
+            above += fabs(want), below += fabs(got), size += want * want;
         }
         if (!(below > 0)) continue;
-        x[p->constants] = above / below;
-        double rest = descend(x, p, p->constants + 1, STEPS, 1e-26 * size, fit_product);
+        for (int k = 0; k < unknowns; k++) x[k] *= pow(above / below, 1.0 / p->factors);
+        double rest = descend(x, p, unknowns, STEPS, 1e-26 * size, fit_product);
         if (!(rest < CLOSE * CLOSE * size)) continue;
+        divide_by_first(x, p);
         rest = descend(x, p, p->constants, REFINED, 1e-29 * rows, fit_formula);
         out->found = rest < SOLVED * SOLVED * rows;
     }
 }
 
-/* *good := the divisors of the hit are known, and its factor with a constant has its columns. */
-static sl_status begin(bool *good, cleared *c, const sl_skeletons *s,
-                       const sl_search__skeleton_clear_hit *h, sl_arena *a) {
+/* The divisor with a constant in one of its functions. */
+static sl_status begin_divisor(bool *good, cleared *c, const sl_skeletons *s,
+                               const sl_search__skeleton_clear_hit *h, sl_arena *a) {
+    divisor *d = sl_arena_alloc(a, sizeof *d);
+    if (!d) return sl_fail(SL_ENOMEM, "no memory for a formula");
+    *good = false;
+    for (int i = 0; i < c->divisors; i++) {
+        sl_search__skeleton_below *b = &c->divisor[i];
+        if (b->term != h->change.term || b->factor != h->change.factor) continue;
+        SL_TRY(sl_search__skeleton_vary_divisor(good, d, a, s, b->divisor, h->inner,
+                                                h->change.variant));
+        b->divisor = d;
+    }
+    return SL_OK;
+}
+
+sl_status sl_search__skeleton_begin(bool *good, cleared *c, const sl_skeletons *s,
+                                    const sl_search__skeleton_clear_hit *h, sl_arena *a) {
     *good = sl_search__skeleton_find_divisors(c, s, h->base);
     if (!*good || !h->changed) return SL_OK;
     const int t = h->change.term, f = h->change.factor;
+    if (h->inner >= 0) return begin_divisor(good, c, s, h, a);
     const sl_search__skeleton_piece *p = &s->piece[s->term[c->base->term[t]].piece[f]];
     sl_search__skeleton_replaced *to = &c->replaced;
     to->n = 0;
-    for (int k = 0; k < p->columns; k++)
+    for (int k = 0; k < h->changed; k++)
         SL_TRY(sl_search__skeleton_variant_expr(&to->expr[to->n++], a, p,
                                                 &p->set[h->change.set].list[h->change.variant], k));
     if (p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM)
@@ -488,7 +527,7 @@ sl_status sl_search__skeleton_clear_solve(sl_search__skeleton_solution *out, con
     cleared *c = sl_malloc_aligned(1, sizeof *c);
     if (!p || !c) st = sl_fail_memory(1, sizeof *p + sizeof *c, "a formula of divisors");
     bool good = false;
-    if (st == SL_OK) st = begin(&good, c, s, h, &scratch);
+    if (st == SL_OK) st = sl_search__skeleton_begin(&good, c, s, h, &scratch);
     for (int way = 0; way < WAYS && good && !out->found && st == SL_OK; way++) {
         bool solved, known = false;
         *p = (problem){ .s = s, .c = c };
@@ -522,7 +561,7 @@ sl_status sl_search__skeleton_clear_offer(bool *good, sl_skeletons *s,
     *good = false;
     if (!p || !c) st = sl_fail_memory(1, sizeof *p + sizeof *c, "a formula of divisors");
     bool known = false;
-    if (st == SL_OK) st = begin(&known, c, s, h, &scratch);
+    if (st == SL_OK) st = sl_search__skeleton_begin(&known, c, s, h, &scratch);
     if (st == SL_OK && known) {
         p->s = s;
         p->c = c;

@@ -41,6 +41,9 @@ typedef struct choices {
     int n;
     const sl_node *expr[CHOICES];
     int sine; // place of a sine, followed by its cosine; -1: none
+    const sl_node
+        *node; // the first is a function, node to the power quarters / 4; NULL: it is none
+    int quarters;
 } choices;
 
 typedef struct making {
@@ -55,7 +58,10 @@ static const sl_node *kept(making *m, const sl_node *e) {
     return e;
 }
 
-static void choose_function(making *m, choices *c, const sl_node *e) {
+static void choose_function(making *m, choices *c, const sl_node *e, const sl_node *node,
+                            int quarters) {
+    c->node = node;
+    c->quarters = quarters;
     c->expr[c->n++] = e;
     if (e->op == SL_OP_SIN) {
         c->sine = 0;
@@ -83,12 +89,13 @@ static bool is_real(const making *m, const sl_node *e, double *value) {
 static void choose_root(making *m, choices *c, const sl_node *e, sl_rat power) {
     double value[SL_SKELETON__ROWS];
     sl_arena *a = &m->s->arena;
+    const sl_node *node = e + 1;
     if (!is_real(m, e, value)) {
         const sl_node *minus = kept(m, sl_expr_int(a, -1));
         if (minus) minus = sl_expr_nary(a, SL_OP_MUL, (const sl_node *[]){ minus, e + 1 }, 2);
         if (kept(m, minus)) e = kept(m, sl_expr_pow(a, minus, power));
     }
-    if (e) choose_function(m, c, e);
+    if (e) choose_function(m, c, e, node, (int)(power.num * WHOLE / power.den));
 }
 
 static choices choose(making *m, const sl_node *e) {
@@ -96,7 +103,7 @@ static choices choose(making *m, const sl_node *e) {
     if (e->op == SL_OP_VAR) {
         choose_powers(m, &c, e, 1);
     } else if (e->op == SL_OP_EXP || e->op == SL_OP_SIN) {
-        choose_function(m, &c, e);
+        choose_function(m, &c, e, e, WHOLE);
     } else if (e->op == SL_OP_POW) {
         const sl_rat power = sl_expr_num_value(sl_expr_next(e + 1));
         if (power.den > 1)
@@ -138,6 +145,26 @@ static int add_column(making *m, const sl_node *e) {
     return d->columns++;
 }
 
+/* The function that is the first choice of a factor; NULL: there is no room for it. */
+static sl_search__skeleton_inner *find_inner(divisor *d, const choices *c) {
+    for (int i = 0; i < d->inners; i++)
+        if (sl_expr_equal(d->inner[i].function, c->expr[0])) return &d->inner[i];
+    if (d->inners == SL_SKELETON__INNERS) return NULL;
+    d->inner[d->inners] = (sl_search__skeleton_inner){
+        .function = c->expr[0], .node = c->node, .quarters = c->quarters, .piece = -1
+    };
+    return &d->inner[d->inners++];
+}
+
+/* Column number `at` has the first choice of some factors. */
+static void note_inners(divisor *d, const choices *c, int n, const sl_node *const *factor, int at) {
+    for (int i = 0; i < n; i++) {
+        if (!c[i].node || factor[i] != c[i].expr[0]) continue;
+        sl_search__skeleton_inner *inner = find_inner(d, &c[i]);
+        if (inner) inner->columns |= 1u << at;
+    }
+}
+
 /* All columns of a product: one of the choices of each factor. */
 static void add_columns(making *m, const choices *c, int n) {
     int all = 1;
@@ -155,6 +182,7 @@ static void add_columns(making *m, const choices *c, int n) {
         if (!e && !m->failed) e = kept(m, sl_expr_int(&m->s->arena, 1));
         if (m->failed) return;
         const int at = add_column(m, e);
+        if (at >= 0) note_inners(m->d, c, n, factor, at);
         if (sine < 0 || at < 0 || m->d->angle[at]) continue;
         m->d->angle[at] = factor[sine] + 1;
         m->d->rest[at] = product_of(m, factor, n, sine);
@@ -196,5 +224,64 @@ sl_status sl_search__skeleton_make_divisor(sl_search__skeleton_piece *p, sl_skel
     if (m.failed) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
     p->divisor.power = -p->factor.quarters / WHOLE;
     if (m.full) p->divisor = (divisor){ 0 };
+    for (int i = 0; i < p->divisor.inners; i++)
+        for (int k = 0; k < p->divisor.columns; k++) {
+            const int sine = p->divisor.sine[k];
+            if (sine >= 0 && p->divisor.inner[i].columns >> sine & 1)
+                p->divisor.inner[i].beside |= 1u << k;
+        }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- variants ------------------ */
+
+/* A column with another function in the place of `old`; NULL: no memory. */
+static const sl_node *exchange(sl_arena *a, const sl_node *column, const sl_node *old,
+                               const sl_node *new) {
+    const sl_node *list[FACTORS];
+    int n = 0;
+    if (sl_expr_equal(column, old)) return new;
+    if (column->op != SL_OP_MUL) return column;
+    for (const sl_node *at = column + 1; at < column + column->len && n < FACTORS;
+         at = sl_expr_next(at))
+        list[n++] = sl_expr_equal(at, old) ? new : at;
+    return sl_expr_nary(a, SL_OP_MUL, list, n);
+}
+
+/* Column k, with another function in the place of `old`. */
+static sl_status exchange_column(bool *good, divisor *d, sl_arena *a, const sl_skeletons *s, int k,
+                                 const sl_node *old, const sl_node *new) {
+    const sl_node *e = exchange(a, d->expr[k], old, new);
+    if (!e) return sl_fail(SL_ENOMEM, "no memory for a formula");
+    d->expr[k] = e;
+    d->name[k] = sl_search__skeleton_name(e);
+    if (d->angle[k]) d->angle[k] = new + 1;
+    SL_TRY(sl_expr_eval(d->value[k], a, e, s->x, s->rows, NULL));
+    for (int r = 0; r < s->rows; r++) *good = *good && fabs(d->value[k][r]) < 1e30;
+    return SL_OK;
+}
+
+sl_status sl_search__skeleton_vary_divisor(bool *good, divisor *out, sl_arena *a,
+                                           const sl_skeletons *s, const divisor *d, int inner,
+                                           int32_t variant) {
+    const sl_search__skeleton_inner *u = &d->inner[inner];
+    const sl_search__skeleton_piece *p = &s->piece[u->piece];
+    const sl_search__skeleton_variant *v = &p->set[SL_SKELETON__ONE].list[variant];
+    const sl_node *new[2] = { NULL }, *cosine = NULL;
+    *out = *d;
+    *good = true;
+    out->value = sl_arena_alloc(a, BELOW * sizeof *out->value);
+    if (!out->value) return sl_fail(SL_ENOMEM, "no memory for a formula");
+    memcpy(out->value, d->value, (size_t)d->columns * sizeof *out->value);
+    for (int k = 0; k < SL_MIN(p->columns, 2); k++)
+        SL_TRY(sl_search__skeleton_variant_expr(&new[k], a, p, v, k));
+    if (u->beside) cosine = sl_expr_fn(a, SL_OP_COS, u->function + 1);
+    if (u->beside && !cosine) return sl_fail(SL_ENOMEM, "no memory for a formula");
+    for (int k = 0; k < d->columns && *good; k++) {
+        if (u->columns >> k & 1)
+            SL_TRY(exchange_column(good, out, a, s, k, u->function, new[0]));
+        else if (u->beside >> k & 1)
+            SL_TRY(exchange_column(good, out, a, s, k, cosine, new[1]));
+    }
     return SL_OK;
 }

@@ -20,6 +20,7 @@ enum {
     SL_SKELETON__BELOW = 10,   // columns of a divisor
     SL_SKELETON__CLEARED = 48, // columns of y D = N
     SL_SKELETON__DIVISORS = 6, // of a skeleton
+    SL_SKELETON__INNERS = 4,   // functions in a divisor
 };
 
 /* ---------------------------------------------------------------- factors ------------------- */
@@ -54,6 +55,14 @@ typedef struct sl_search__skeleton_set {
     double *value;              // by column, row and variant
 } sl_search__skeleton_set;
 
+/* A function in a divisor, as a factor of its own: node to the power quarters / 4. */
+typedef struct sl_search__skeleton_inner {
+    const sl_node *function, *node;
+    int quarters;
+    int16_t piece;           // of that factor; -1: there is none
+    uint32_t columns, beside; // of the divisor: that have the function; that have its cosine
+} sl_search__skeleton_inner;
+
 /* The sum in a factor 1/(...)^power as a linear space: all constants in it that are outside of
  * functions are coefficients of these columns. A sine comes with its cosine, for a phase. */
 typedef struct sl_search__skeleton_divisor {
@@ -64,6 +73,8 @@ typedef struct sl_search__skeleton_divisor {
     const sl_node *angle[SL_SKELETON__BELOW], *rest[SL_SKELETON__BELOW]; // of a sine: sin(angle)
                                                                          // rest; rest may be NULL
     double (*value)[SL_SKELETON__ROWS];
+    int inners;
+    sl_search__skeleton_inner inner[SL_SKELETON__INNERS];
 } sl_search__skeleton_divisor;
 
 /* A factor with its constants: those outside of functions span a space of columns, those inside are
@@ -137,6 +148,7 @@ typedef struct sl_skeletons {
     int32_t terms, term_room;
     sl_search__skeleton_base *base;
     int32_t bases, base_room;
+    int32_t *with_divisors, n_with_divisors; // skeletons of skeleton_clear.c; NULL: not listed yet
     sl_search__skeleton_piece *piece;
     int32_t pieces, piece_room;
     sl_search__skeleton_index node_index, term_index, base_index;
@@ -171,6 +183,13 @@ SL_NODISCARD sl_status sl_search__skeleton_variant_expr(const sl_node **out, sl_
 SL_NODISCARD sl_status sl_search__skeleton_make_divisor(sl_search__skeleton_piece *p,
                                                         sl_skeletons *s);
 uint64_t sl_search__skeleton_name(const sl_node *e);
+/* *out := the divisor with a variant of its function number `inner`, in `a`; *good := false where
+ * it is not real in all rows. From any thread. */
+SL_NODISCARD sl_status sl_search__skeleton_vary_divisor(bool *good,
+                                                        sl_search__skeleton_divisor *out,
+                                                        sl_arena *a, const sl_skeletons *s,
+                                                        const sl_search__skeleton_divisor *d,
+                                                        int inner, int32_t variant);
 
 /* skeleton_screen.c: bases begin .. end against variants of these sets; hits of the worker. */
 typedef struct sl_search__skeleton_screening {
@@ -232,6 +251,8 @@ typedef struct sl_search__skeleton_cleared {
     sl_search__skeleton_space above, below, scratch[2];
     // what its test needs
     int rows_most;
+    bool every;  // of these rows; else a few more than columns
+    double left; // of the first column that depends on others, in parts of what D leaves of it
     int rows, n; // n: of the basis
     double basis[(SL_SKELETON__CLEARED + 1) * SL_SKELETON__ROWS];
 } sl_search__skeleton_cleared;
@@ -240,8 +261,10 @@ typedef struct sl_search__skeleton_clear_hit {
     int32_t base;
     uint32_t mask;
     int columns;
+    double left; // part of a column; by rounding alone about 1e-15
     bool phases;
-    bool changed; // one factor has a constant inside:
+    int changed; // columns of the factor that has a constant inside; 0: there is none
+    int inner;   // that factor is a divisor, and its function with that number; -1: it is none
     sl_search__skeleton_change change;
 } sl_search__skeleton_clear_hit;
 
@@ -258,11 +281,23 @@ bool sl_search__skeleton_is_dependent(bool *fits, sl_search__skeleton_cleared *c
 int sl_search__skeleton_columns(const double (**value)[SL_SKELETON__ROWS], const uint64_t **name,
                                 const sl_search__skeleton_cleared *c, int t, int f);
 bool sl_search__skeleton_is_cleared(const sl_search__skeleton_cleared *c, int t, int f);
-/* All skeletons with divisors, without a constant inside functions or with one (varied); hits are
- * verified and offered. */
-SL_NODISCARD sl_status sl_search__skeleton_clear_all(sl_skeletons *s, bool varied, int level);
+/* All skeletons with divisors, with no constant inside functions, with one in a divisor, or with
+ * one in a numerator; hits are verified and offered. */
+typedef enum sl_search__skeleton_varied {
+    SL_SKELETON__VARIED_NONE,
+    SL_SKELETON__VARIED_BELOW,
+    SL_SKELETON__VARIED_ABOVE,
+} sl_search__skeleton_varied;
+SL_NODISCARD sl_status sl_search__skeleton_clear_all(sl_skeletons *s,
+                                                     sl_search__skeleton_varied varied, int level);
 
-/* skeleton_clear_verify.c: the constants of the divisors of a hit. */
+/* skeleton_clear_verify.c: *c := the skeleton of a hit, with what is changed in it, in `a`; mask
+ * and columns in use stay. *good := false where that is not real in all rows. From any thread. */
+SL_NODISCARD sl_status sl_search__skeleton_begin(bool *good, sl_search__skeleton_cleared *c,
+                                                 const sl_skeletons *s,
+                                                 const sl_search__skeleton_clear_hit *h,
+                                                 sl_arena *a);
+/* The constants of the divisors of a hit. */
 enum { SL_SKELETON__UNKNOWNS = 25 };
 typedef struct sl_search__skeleton_solution {
     bool found;

@@ -208,20 +208,45 @@ static sl_status add_piece(bool *done, sl_skeletons *s, sl_search__skeleton_fact
     return SL_OK;
 }
 
+enum { POWERS = 2 * SL_SKELETON__QUARTERS + 1 };
+
+/* *out := the piece of a factor; place[] is 0 where it has none yet. */
+static sl_status find_piece(bool *done, int16_t *out, sl_skeletons *s, int16_t *place,
+                            sl_search__skeleton_factor f) {
+    int16_t *at = &place[f.node * POWERS + f.quarters + SL_SKELETON__QUARTERS];
+    if (*at == 0) {
+        SL_TRY(add_piece(done, s, f));
+        *at = (int16_t)s->pieces;
+    }
+    *out = (int16_t)(*at - 1);
+    return SL_OK;
+}
+
+/* The pieces of functions in the divisor of piece i. */
+static sl_status find_inners(bool *done, sl_skeletons *s, int16_t *place, int32_t i) {
+    for (int k = 0; k < s->piece[i].divisor.inners && *done; k++) {
+        const sl_search__skeleton_inner u = s->piece[i].divisor.inner[k];
+        int16_t node = 0, at;
+        while (node < s->nodes && !sl_expr_equal(s->node[node], u.node)) node++;
+        if (node == s->nodes || abs(u.quarters) > SL_SKELETON__QUARTERS) continue;
+        SL_TRY(find_piece(done, &at, s, place,
+                          (sl_search__skeleton_factor){ node, (int16_t)u.quarters }));
+        s->piece[i].divisor.inner[k].piece = at; // the list of pieces may have moved
+    }
+    return SL_OK;
+}
+
 sl_status sl_search__skeleton_make_pieces(bool *done, sl_skeletons *s) {
-    enum { POWERS = 2 * SL_SKELETON__QUARTERS + 1 };
     size_t places = (size_t)s->nodes * POWERS;
     int16_t *place = sl_calloc(SL_MAX(places, 1), sizeof *place); // piece + 1
     sl_status st = SL_OK;
     *done = true;
     if (!place) return sl_fail_memory(places, sizeof *place, "skeletons");
     for (int32_t i = 0; i < s->terms && *done && st == SL_OK; i++)
-        for (int k = 0; k < s->term[i].factors && *done && st == SL_OK; k++) {
-            sl_search__skeleton_factor f = s->term[i].factor[k];
-            int16_t *at = &place[f.node * POWERS + f.quarters + SL_SKELETON__QUARTERS];
-            if (*at == 0) st = add_piece(done, s, f), *at = (int16_t)s->pieces;
-            s->term[i].piece[k] = (int16_t)(*at - 1);
-        }
+        for (int k = 0; k < s->term[i].factors && *done && st == SL_OK; k++)
+            st = find_piece(done, &s->term[i].piece[k], s, place, s->term[i].factor[k]);
+    for (int32_t i = 0; i < s->pieces && *done && st == SL_OK; i++)
+        st = find_inners(done, s, place, i);
     sl_free(place);
     return st;
 }
