@@ -116,6 +116,25 @@ static void files_beside_are_written(void **state) {
     log_clear(&h);
 }
 
+/* What a page draws: rows of the table, and the slope of the formula. */
+static void values_and_a_derivative_are_in_the_result(void **state) {
+    sl_fixture *t = *state;
+    event_log h = { 0 };
+    sl_json *j = result_of(t, &h, "discover",
+                           "{" ENERGY ",\"values\":7,\"derivative\":\"h\",\"json\":true}");
+    const sl_json *values = sl_io_json_get(sl_io_json_get(j, "data"), "values");
+    const sl_json *x = sl_io_json_get(values, "x");
+    assert_int_equal(sl_io_json_get_int(values, "of", 0), 40);
+    assert_int_equal(sl_io_json_count(x), 3);
+    assert_int_equal(sl_io_json_count(sl_io_json_at(x, 2)), 7);
+    assert_int_equal(sl_io_json_count(sl_io_json_get(values, "y")), 7);
+    const sl_json *slope = sl_io_json_get(j, "derivative");
+    assert_string_equal(text_of(slope, "input"), "h");
+    assert_string_equal(text_of(slope, "formula"), "9.81*m");
+    sl_io_json_free(j);
+    log_clear(&h);
+}
+
 /* One input of the three does not explain the energy: nothing is claimed to be exact. */
 static void noise_and_rows_kept_aside_are_used(void **state) {
     sl_fixture *t = *state;
@@ -160,9 +179,13 @@ static void wrong_use_is_explained(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        SL_TEST(the_result_holds_the_law),           SL_TEST(the_table_begins_with_the_formula),
-        SL_TEST(formats_print_the_formula_alone),    SL_TEST(files_beside_are_written),
-        SL_TEST(noise_and_rows_kept_aside_are_used), SL_TEST(wrong_use_is_explained),
+        SL_TEST(the_result_holds_the_law),
+        SL_TEST(the_table_begins_with_the_formula),
+        SL_TEST(formats_print_the_formula_alone),
+        SL_TEST(files_beside_are_written),
+        SL_TEST(noise_and_rows_kept_aside_are_used),
+        SL_TEST(wrong_use_is_explained),
+        SL_TEST(values_and_a_derivative_are_in_the_result),
     };
     return sl_test_main("commands.discover", tests, SL_LEN(tests));
 }

@@ -144,6 +144,20 @@ static void a_full_disk(void **state) {
     assert_int_not_equal(access(part, F_OK), 0);
 }
 
+static void wrong_budgets_are_refused(void **state) {
+    sl_fixture *t = *state;
+    static const sl_test_wrong cases[] = {
+        { ",\"budgets\":\"1,x\"", SL_EINVAL, "--budgets" },
+        { ",\"budgets\":\"0\"", SL_EINVAL, "--budgets" },
+        { ",\"budgets\":\"2,1\"", SL_EINVAL, "--budgets must grow: 1 comes after 2" },
+        { ",\"budgets\":\"1\",\"timeout\":2", SL_EINVAL, "leave out --timeout" },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        char options[768];
+        SL_REFUSED(t, quiet_status("eval", options_of(options, t, cases[i].options)), &cases[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         SL_TEST(figures_of_a_split),        //
@@ -151,6 +165,7 @@ int main(void) {
         SL_TEST(a_split_may_lack_memory),   //
         SL_TEST(stops_when_cancelled),      //
         SL_TEST(a_full_disk),
+        SL_TEST(wrong_budgets_are_refused),
     };
     setenv("SYMLAW_CACHE", "off", 1); // a set from there takes other allocations
     return sl_test_main("api.eval", tests, SL_LEN(tests));

@@ -186,10 +186,80 @@ static void laws_of_a_folder_without_memory_fail(void **state) {
     sl_fixture *t = *state;
     char options[700];
     sl_str want = undisturbed(t);
-    snprintf(options, sizeof options, "{\"file\":\"%s\",\"draws\":1}",
-             sl_test_path("undisturbed"));
+    snprintf(options, sizeof options, "{\"file\":\"%s\",\"draws\":1}", sl_test_path("undisturbed"));
     SL_EACH_ALLOCATION(t, quiet_status("laws", options));
     sl_str_clear(&want);
+}
+
+/* Each engine describes the workers that it would start, and writes nothing. */
+static void a_dry_run_describes_the_workers(void **state) {
+    sl_fixture *t = *state;
+    static const struct {
+        const char *engine, *says;
+    } cases[] = {
+        { "\"local\",\"workers\":1", "this process works with 1 thread" },
+        { "\"local\",\"workers\":2", "symlaw study worker " },
+        { "\"mpi\",\"ranks\":2", "mpirun" },
+        { "\"slurm\",\"workers\":3", "#SBATCH --array=" },
+        { "\"slurm\"", "sbatch" },
+    };
+    char options[1500], plan[600], folder[600];
+    snprintf(plan, sizeof plan, "%s", plan_path());
+    snprintf(folder, sizeof folder, "%s", sl_test_path("dry"));
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        event_log h = { 0 };
+        snprintf(options, sizeof options,
+                 "{\"action\":\"run\",\"path\":\"%s\",\"out\":\"%s\",\"threads\":1,"
+                 "\"program\":\"symlaw\",\"dry-run\":true,\"engine\":%s}",
+                 plan, folder, cases[i].engine);
+        sl_json *j = result_of(t, &h, "study", options);
+        const char *would = sl_io_json_get_text(j, "would_run", "");
+        SL_CHECK(t, strstr(would, cases[i].says), "%s: %s", cases[i].engine, would);
+        assert_string_equal(output_of(&h), would);
+        sl_io_json_free(j);
+        log_clear(&h);
+        struct stat s;
+        SL_CHECK(t, stat(folder, &s) != 0, "%s makes a folder", cases[i].engine);
+        SL_EACH_ALLOCATION(t, quiet_status("study", options));
+    }
+}
+
+static void workers_that_fail_are_reported(void **state) {
+    sl_fixture *t = *state;
+    const char *script = sl_test_path("worker");
+    FILE *f = fopen(script, "w");
+    assert_non_null(f);
+    fputs("#!/bin/sh\necho 'symlaw: the disk is gone' >&2\nexit 3\n", f);
+    fclose(f);
+    chmod(script, 0700);
+    const sl_test_wrong cases[] = {
+        { script, SL_EIO, "a worker has failed: the disk is gone" },
+        { "/nowhere/symlaw", SL_EIO, "the program of the workers cannot be started" },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        char options[1500];
+        snprintf(options, sizeof options,
+                 "{\"action\":\"run\",\"path\":\"%s\",\"out\":\"%s\",\"threads\":1,"
+                 "\"workers\":2,\"program\":\"%s\"}",
+                 plan_path(), sl_test_path("failing"), cases[i].options);
+        SL_REFUSED(t, quiet_status("study", options), &cases[i]);
+    }
+}
+
+static void options_of_other_engines_are_refused(void **state) {
+    sl_fixture *t = *state;
+    static const sl_test_wrong cases[] = {
+        { "\"engine\":\"slurm\",\"time-limit\":60", SL_EINVAL, "--time-limit is for workers" },
+        { "\"engine\":\"slurm\",\"nodes\":2,\"mpi\":\"a b\"", SL_EINVAL, "--mpi \"a b\"" },
+        { "\"engine\":\"cloud\"", SL_EINVAL, "--engine must be one of local, mpi, slurm" },
+    };
+    for (int i = 0; i < SL_LEN(cases); i++) {
+        char options[1500];
+        snprintf(options, sizeof options,
+                 "{\"action\":\"run\",\"path\":\"%s\",\"out\":\"%s\",\"dry-run\":true,%s}",
+                 plan_path(), sl_test_path("refused"), cases[i].options);
+        SL_REFUSED(t, quiet_status("study", options), &cases[i]);
+    }
 }
 
 int main(void) {
@@ -199,6 +269,9 @@ int main(void) {
         SL_TEST(when_any_write_fails_it_goes_on),
         SL_TEST(a_report_without_memory_fails_and_is_made_again),
         SL_TEST(laws_of_a_folder_without_memory_fail),
+        SL_TEST(a_dry_run_describes_the_workers),
+        SL_TEST(workers_that_fail_are_reported),
+        SL_TEST(options_of_other_engines_are_refused),
     };
     setenv("SYMLAW_CACHE", "off", 1);
     return sl_test_main("api.study", tests, SL_LEN(tests));

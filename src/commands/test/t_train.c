@@ -94,6 +94,22 @@ static void every_allocation_may_fail(void **state) {
     SL_MUST(t, symlaw_command("train", options, NULL, NULL, NULL));
 }
 
+static void a_run_is_not_resumed_with_other_options(void **state) {
+    sl_fixture *t = *state;
+    const char *folder = sl_test_path("resumed");
+    char options[512];
+    static const sl_test_wrong cases[] = {
+        { ",\"resume\":true,\"lr\":0.5", SL_EINVAL, "--lr is 0.5, but the run in " },
+        { ",\"resume\":true,\"seed\":9", SL_EINVAL, "--seed is 9, but the run in " },
+        { ",\"resume\":true,\"max-memory\":1e-6", SL_ELIMIT, "and --max-memory allows 1e-06" },
+    };
+    SL_MUST(t, quiet_status("train", run_options(options, folder, "")));
+    for (int i = 0; i < SL_LEN(cases); i++)
+        SL_REFUSED(t, quiet_status("train", run_options(options, folder, cases[i].options)),
+                   &cases[i]);
+    SL_MUST(t, quiet_status("train", run_options(options, folder, ",\"resume\":true")));
+}
+
 static void bench_stops_when_cancelled(void **state) {
     (void)state;
     event_log h = { .stop_after = 3 };
@@ -110,9 +126,8 @@ static void bench_stops_when_cancelled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        SL_TEST(info_describes_a_run),
-        SL_TEST(a_share_of_the_peak_is_at_most_1),
-        SL_TEST(every_allocation_may_fail),
+        SL_TEST(info_describes_a_run),       SL_TEST(a_share_of_the_peak_is_at_most_1),
+        SL_TEST(every_allocation_may_fail),  SL_TEST(a_run_is_not_resumed_with_other_options),
         SL_TEST(bench_stops_when_cancelled),
     };
     setenv("SYMLAW_CACHE", "off", 1); // a set from there takes other allocations
