@@ -72,18 +72,25 @@ def test_what_is_asked_for_is_there():
 
 
 def test_the_source_to_install_from_is_asked_for(tmp_path):
-    """install.sh hands pip the folder or the repository that SYMLAW_SOURCE names."""
+    """install.sh gives pip the folder that SYMLAW_SOURCE names, or a clone of the repository."""
     pip = tmp_path / "python"
-    pip.write_text('#!/bin/sh\necho "$@"\n')
+    pip.write_text('#!/bin/sh\nls "${4%[[]all]}"; echo "$@"\n')
     pip.chmod(0o755)
+    source = tmp_path / "source"
+    (source / "python").mkdir(parents=True)
+    (source / "python" / "the_package").touch()
+    subprocess.run("git init -q && git add . && git -c user.name=a -c user.email=a commit -q -m a", shell=True,
+                   cwd=source, check=True)
 
-    def install(source):
+    def install(variables):
         return subprocess.run(["bash", "install.sh"], cwd=FOLDER, capture_output=True, text=True,
-                              env={"PATH": f"{tmp_path}:{os.environ['PATH']}", **source})
+                              env={"PATH": f"{tmp_path}:{os.environ['PATH']}", **variables})
 
-    assert install({"SYMLAW_SOURCE": str(tmp_path)}).stdout == f"-m pip install {tmp_path}/python[all]\n"
-    assert install({"SYMLAW_SOURCE": "https://example.org/symlaw"}).stdout == \
-        "-m pip install symlaw[all] @ git+https://example.org/symlaw#subdirectory=python\n"
+    assert install({"SYMLAW_SOURCE": str(source)}).stdout == \
+        f"the_package\n-m pip install {source}/python[all]\n"
+    clone = install({"SYMLAW_SOURCE": f"file://{source}"})
+    assert clone.stdout.startswith("the_package\n-m pip install /"), clone.stderr
+    assert not os.path.exists(clone.stdout.split()[-1][:-len("/python[all]")])
     none = install({})
     assert none.returncode != 0 and "SYMLAW_SOURCE: a folder with the source of symlaw" in none.stderr
 
