@@ -30,7 +30,8 @@ static const double CLOSE = 1e-9; // relative
 enum { PARAMS_MAX = SL_FIT_MAX_PARAMS };
 
 typedef struct row_check {
-    double worst; // largest error, in parts of |y| + small_size, or in units of the last digit
+    double
+        worst; // largest error, in parts of |y| and more (part_of), or in units of the last digit
     double r2;
 } row_check;
 
@@ -44,16 +45,48 @@ static double rms(const double *y, int64_t n) {
     return most * sqrt(sum / (double)n);
 }
 
-/* Errors are relative to |y| plus this, so that sums may cancel where y is next to 0. It is bounded
- * by the typical size of y, so that a few large rows do not hide errors in the others. */
-static double small_size(const sl_dataset *p) {
-    static const double OF_RMS = 1e-3, OF_TYPICAL = 1e3;
-    double sum = 0;
+/* Errors are relative to |y| plus `most`, so that sums may cancel where y is next to 0. It is
+ * bounded by the typical size of y, so that a few large rows do not hide errors in the others.
+ * Where y has many decades that is still too much in small rows: there the terms of the formula
+ * must be so large, beyond `least`. */
+typedef struct sizes {
+    double least, most;
+} sizes;
+
+static sizes small_sizes(const sl_dataset *p) {
+    static const double OF_RMS = 1e-3, OF_TYPICAL = 1e3, SPREAD = 2; // in standard deviations
+    double sum = 0, squares = 0;
     int64_t n = 0;
     for (int64_t i = 0; i < p->rows; i++)
-        if (p->y[i] != 0) sum += sl_log(fabs(p->y[i])), n++;
-    const double size = OF_RMS * rms(p->y, p->rows);
-    return n == 0 ? size : SL_MIN(size, OF_TYPICAL * sl_exp(sum / (double)n));
+        if (p->y[i] != 0) {
+            const double size = sl_log(fabs(p->y[i]));
+            sum += size, squares += size * size, n++;
+        }
+    const double most = OF_RMS * rms(p->y, p->rows);
+    if (n == 0) return (sizes){ most, most };
+    const double mean = sum / (double)n, spread = squares / (double)n - mean * mean;
+    const double small = sl_exp(mean - SPREAD * sqrt(SL_MAX(spread, 0)));
+    return (sizes){ SL_MIN(most, OF_RMS * small), SL_MIN(most, OF_TYPICAL * sl_exp(mean)) };
+}
+
+/* The size of the terms of a formula in row i: its rounding error in units of the precision. */
+static double size_of_terms(const sl_node *e, const double *value, const sl_dataset *p, int64_t i) {
+    long double x[SL_DATA_MAX_INPUTS], constant[PARAMS_MAX] = { 0 }, got, bound;
+    const int params = SL_MIN(sl_expr_max_par(e), PARAMS_MAX);
+    for (int v = 0; v < p->inputs; v++) x[v] = p->x[v][i];
+    for (int k = 0; k < params; k++) constant[k] = value[k];
+    sl_expr_eval_ref(&got, &bound, e, x, constant, 0x1p-53L);
+    return (double)(bound * 0x1p53L);
+}
+
+/* The error of row i in parts of |y| and what is allowed beside it. */
+static double part_of(double error, const sl_node *e, const double *value, const sl_search__job *j,
+                      int64_t i, const sizes *size) {
+    const double y = fabs(j->all->y[i]), most = error / (y + size->most);
+    const double least = error / (y + size->least), enough = EXACT_UNITS * j->precision;
+    if (most > enough || least <= enough) return most;
+    const double terms = size_of_terms(e, value, j->all, i);
+    return error / (y + SL_MIN(size->most, SL_MAX(terms, size->least)));
 }
 
 static bool is_rounded(const sl_search__job *j) {
@@ -77,11 +110,12 @@ static sl_status check_rows(row_check *out, sl_arena *scratch, const sl_search__
     double *got = sl_arena_alloc(scratch, (size_t)p->rows * sizeof *got);
     if (!got) return sl_fail_memory((size_t)p->rows, sizeof *got, "the values of a formula");
     SL_TRY(sl_expr_eval(got, scratch, e, p->x, p->rows, value));
-    double size = small_size(p);
+    const sizes size = small_sizes(p);
     *out = (row_check){ .r2 = sl_num_r2(got, p->y, p->rows) };
     for (int64_t i = 0; i < p->rows; i++) {
         double error = fabs(got[i] - p->y[i]), part = 0;
-        if (error != 0) part = error / (is_rounded(j) ? unit_of(j, i) : fabs(p->y[i]) + size);
+        if (error != 0)
+            part = is_rounded(j) ? error / unit_of(j, i) : part_of(error, e, value, j, i, &size);
         if (!(part <= out->worst)) out->worst = part; // also NaN
     }
     if (isnan(out->worst)) out->worst = INFINITY;

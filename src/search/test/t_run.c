@@ -283,6 +283,19 @@ static void rounded_inputs_end_the_search(void **state) {
     }
 }
 
+/* y of many decades: rows of large y do not hide that others lack a term. */
+static void small_rows_count_beside_large_ones(void **state) {
+    sl_fixture *t = *state;
+    sl_search_result *r;
+    sl_search_options o = options(SL_SEARCH_EFFORT_LOW);
+    o.exact_only = true;
+    plant(&table, t, "exp((x1 - 5)^2) + sin(x1)*tanh(x1)", 1, 64, -2.8, 2.3);
+    SL_MUST(t, sl_search_run(&r, NULL, &table.problem, &o));
+    for (int64_t i = 0; i < r->count; i++)
+        SL_CHECK(t, holds(t, &table, &r->formula[i]), "%s", text_of(t, &r->formula[i]));
+    sl_search_result_free(r);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(progress_has_the_best_so_far),
@@ -294,6 +307,7 @@ int main(void) {
         SL_TEST(hints_run_only_steps_that_use_them),
         SL_TEST(the_lattice_precedes_expensive_noise_levels),
         SL_TEST(rounded_inputs_end_the_search),
+        SL_TEST(small_rows_count_beside_large_ones),
     };
     return sl_test_main("search.run", tests, SL_LEN(tests));
 }
