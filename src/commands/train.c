@@ -226,11 +226,10 @@ static sl_status measure_entropy(sl_entropy *out, sl_commands_run *run, sl_pool 
     if (sl_par_rank() == 0)
         st = sl_pairs_entropy(out, pool, pairs, PAIRS, on_entropy, &run->listener);
     SL_TRY(sl_par_agree(st));
-    sl_commands_note(
-        &run->listener,
-        "a model that ignores the data cannot go below %.1f nats per expression (give or "
-        "take %.1f)",
-        out->expressions, out->error);
+    sl_commands_note(&run->listener,
+                     "a model that ignores the data cannot go below %.1f nats per expression (+- "
+                     "%.1f)",
+                     out->expressions, out->error);
     return SL_OK;
 }
 

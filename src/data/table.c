@@ -62,7 +62,7 @@ static bool is_date(const sl_cell *cell) {
 
 /* ---------------------------------------------------------------- which columns ------------- */
 
-/* A column is passed over, as it has text or dates. */
+/* A column is ignored, as it has text or dates. */
 static void pass_over(reader *r, int column, const sl_cell *cell) {
     if (is_date(cell)) {
         if (r->date_columns++ == 0) r->date_column = column;

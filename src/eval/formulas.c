@@ -154,8 +154,8 @@ static sl_status read_rows(reader *r) {
     }
     if (r->held->count == 0)
         return sl_fail(SL_EFORMAT,
-                       "%s: no formula that can be used; %d with more than %d variable%s, or real "
-                       "nowhere in their range",
+                       "%s: no formula that can be used; %d with more than %d variable%s, or "
+                       "undefined in their range",
                        r->name, r->skipped, r->o->variables, r->o->variables == 1 ? "" : "s");
     return SL_OK;
 }

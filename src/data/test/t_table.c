@@ -76,7 +76,7 @@ static void tables_as_people_have_them(void **state) {
           "\xC3\xA9t\xC3\xA9 ~ 100 %: 2 of 2, 3 columns: 2=3 5=6" },
         { "a,a,b\n1,2,3\n4,5,6\n", NULL, "2", "b ~ a: 2 of 2, 3 columns: 2=3 5=6" },
         { "a,a,b\n1,2,3\n4,5,6\n", "2", NULL, "a ~ a + b: 2 of 2, 3 columns: 1,3=2 4,6=5" },
-        // text is passed over, its rows are not
+        // text is ignored, its rows are not
         { "id,a,unit,y\nr1,1,m,2\nr2,3,,4\n", NULL, NULL,
           "y ~ a: 2 of 2, 2 text, 4 columns: 1=2 3=4" },
         { "a,b,y\n1,,2\n3,m,4\n5,,6\n", NULL, NULL,

@@ -6,24 +6,7 @@
 #include <string.h>
 
 #include "eval/eval_impl.h"
-#include "fixture/fixture.h"
-
-static inline const sl_node *parsed(sl_fixture *t, const char *text) {
-    const sl_node *e;
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return e;
-}
-
-static inline const char *text_of(const sl_node *e) {
-    static char text[2][900];
-    static int turn;
-    sl_str s = { 0 };
-    if (sl_expr_print(&s, SL_FORMAT_INFIX, e, NULL) != SL_OK) sl_str_truncate(&s, 0);
-    char *out = text[turn = !turn]; // two may stand in one message
-    snprintf(out, sizeof text[0], "%s", sl_str_text(&s));
-    sl_str_clear(&s);
-    return out;
-}
+#include "fixture/formula.h"
 
 /* A problem whose x are drawn from lo .. hi where the truth is real, with fresh ones alike. */
 static inline sl_eval_problem problem_of(sl_fixture *t, const sl_node *truth, double lo, double hi,

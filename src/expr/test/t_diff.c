@@ -1,5 +1,5 @@
 /* Derivatives against central differences of the values. */
-#include "fixture/fixture.h"
+#include "fixture/formula.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,17 +8,6 @@
 #include "expr/expr_test.h"
 
 enum { VARS = 2 };
-
-static const char *text_of(const sl_node *e) {
-    static char text[2][1024];
-    static int which;
-    char *to = text[which ^= 1];
-    sl_str s = { 0 };
-    if (sl_expr_print(&s, SL_FORMAT_PREFIX, e, NULL) != SL_OK) sl_str_truncate(&s, 0);
-    snprintf(to, sizeof text[0], "%s", sl_str_text(&s));
-    sl_str_clear(&s);
-    return to;
-}
 
 /* e with every number turned into a free constant, counted from 1; *n is how many. */
 static const sl_node *with_constants(sl_fixture *t, const sl_node *e, int *n, sl_rng *rng) {
@@ -113,12 +102,6 @@ static void derivatives_are_slopes(void **state) {
     }
     SL_CHECK(t, judged > trees && with_cos > trees / 8, "judged only %d, cos in %d", judged,
              with_cos);
-}
-
-static const sl_node *parsed(sl_fixture *t, const char *text) {
-    const sl_node *e;
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return e;
 }
 
 /* Absent terms leave no trace, and the answer is tidy. */

@@ -1,5 +1,5 @@
 /* Evaluation against the reference in long double, and against the guarantees on bits. */
-#include "fixture/fixture.h"
+#include "fixture/formula.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,21 +10,6 @@
 #include "expr/kernels.h"
 
 enum { VARS = 3, PARAMS = 2 };
-
-static const char *text_of(const sl_node *e) {
-    static char text[1024];
-    sl_str s = { 0 };
-    if (sl_expr_print(&s, SL_FORMAT_PREFIX, e, NULL) != SL_OK) sl_str_truncate(&s, 0);
-    snprintf(text, sizeof text, "%s", sl_str_text(&s));
-    sl_str_clear(&s);
-    return text;
-}
-
-static const sl_node *parsed(sl_fixture *t, const char *text) {
-    const sl_node *e;
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return e;
-}
 
 /* Mostly ordinary numbers, some integers, sometimes extreme or on an edge. */
 static double random_double(sl_rng *rng) {

@@ -3,22 +3,7 @@
 
 #include "expr/expr.h"
 #include "expr/expr_test.h"
-#include "fixture/fixture.h"
-
-static const char *text_of(const sl_node *e) {
-    static char text[4096];
-    sl_str s = { 0 };
-    sl_status st = sl_expr_print(&s, SL_FORMAT_INFIX, e, NULL);
-    snprintf(text, sizeof text, "%s", st == SL_OK ? sl_str_text(&s) : "?");
-    sl_str_clear(&s);
-    return text;
-}
-
-static const sl_node *parse(sl_fixture *t, const char *text) {
-    const sl_node *e = NULL;
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return e;
-}
+#include "fixture/formula.h"
 
 static void examples(void **state) {
     static const char *const cases[][2] = {
@@ -51,7 +36,7 @@ static void examples(void **state) {
     };
     sl_fixture *t = *state;
     for (int i = 0; i < SL_LEN(cases); i++) {
-        const sl_node *e = parse(t, cases[i][0]), *want = parse(t, cases[i][1]), *got;
+        const sl_node *e = parsed(t, cases[i][0]), *want = parsed(t, cases[i][1]), *got;
         SL_MUST(t, sl_expr_merge(&got, &t->arena, e));
         SL_CHECK(t, sl_expr_equal(got, want), "%s gives %s", cases[i][0], text_of(got));
     }

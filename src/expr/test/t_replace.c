@@ -1,5 +1,5 @@
 /* Numbers to free constants and back, and expressions for variables. */
-#include "fixture/fixture.h"
+#include "fixture/formula.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,23 +10,6 @@
 enum { VARS = 2, MOST = 256 };
 
 static int pick(sl_rng *rng, int n) { return (int)sl_rng_below(rng, (uint32_t)n); }
-
-static const sl_node *parsed(sl_fixture *t, const char *text) {
-    const sl_node *e;
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return e;
-}
-
-static const char *text_of(const sl_node *e) {
-    static char text[2][4096];
-    static int which;
-    char *to = text[which ^= 1];
-    sl_str s = { 0 };
-    sl_status st = sl_expr_print(&s, SL_FORMAT_INFIX, e, NULL);
-    snprintf(to, sizeof text[0], "%s", st == SL_OK ? sl_str_text(&s) : "?");
-    sl_str_clear(&s);
-    return to;
-}
 
 /* Tidy, with numbers. */
 static const sl_node *random_formula(sl_fixture *t) {

@@ -1,5 +1,5 @@
 /* Free constants with values: how they look, and that they read back. */
-#include "fixture/fixture.h"
+#include "fixture/formula.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,24 +14,6 @@ static const sl_format reads_back[SL_FORMAT_COUNT] = { SL_FORMATS(X) };
 enum { PARS = 4, VARS = 2 };
 
 static int pick(sl_rng *rng, int n) { return (int)sl_rng_below(rng, (uint32_t)n); }
-
-static const sl_node *parsed(sl_fixture *t, const char *text) {
-    const sl_node *e;
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return e;
-}
-
-static const char *text_of(const sl_node *e, const double *params) {
-    static char text[2][4096];
-    static int which;
-    char *to = text[which ^= 1];
-    sl_str s = { 0 };
-    sl_status st = params ? sl_expr_print_values(&s, SL_FORMAT_INFIX, e, NULL, params)
-                          : sl_expr_print(&s, SL_FORMAT_INFIX, e, NULL);
-    snprintf(to, sizeof text[0], "%s", st == SL_OK ? sl_str_text(&s) : "?");
-    sl_str_clear(&s);
-    return to;
-}
 
 /* ---------------------------------------------------------------- looks --------------------- */
 
@@ -179,7 +161,7 @@ static void values_read_back_as_the_numbers_they_are(void **state) {
             if (!good) print_error("%s\n", s.text);
             sl_str_clear(&s);
             SL_CHECK(t, good, "%s reads back as something else: %s",
-                     sl_expr_format_name((sl_format)f), text_of(e, NULL));
+                     sl_expr_format_name((sl_format)f), text_with(e, NULL));
             judged += back != NULL;
         }
     }
@@ -223,7 +205,7 @@ static void texts_with_all_digits_have_the_same_values(void **state) {
         SL_MUST(t, sl_expr_eval(&a, &t->arena, e, columns, 1, value));
         SL_MUST(t, sl_expr_eval(&b, &t->arena, back, columns, 1, NULL));
         SL_CHECK(t, !(fabs(a - b) > 4 * (double)bound), "%.17g is not %.17g: %s", b, a,
-                 text_of(e, value));
+                 text_with(e, value));
         judged += isfinite(a);
     }
     SL_CHECK(t, judged > trees / 4, "judged only %d", judged);

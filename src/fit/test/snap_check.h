@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fit/fit_impl.h"
-#include "fixture/fixture.h"
+#include "fixture/formula.h"
 
 enum { ROWS = 64, VARS = 2 };
 
@@ -17,23 +17,6 @@ typedef struct data {
 } data;
 
 static const sl_refine_options plain = { .evaluations = 200, .restarts = 4, .seed = 7 };
-
-static inline const sl_node *parsed(sl_fixture *t, const char *text) {
-    const sl_node *e;
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return e;
-}
-
-static inline const char *text_of(const sl_fit *f) {
-    static char text[2][4096];
-    static int which;
-    char *to = text[which ^= 1];
-    sl_str s = { 0 };
-    sl_status st = sl_expr_print_values(&s, SL_FORMAT_INFIX, f->expr, NULL, f->value);
-    snprintf(to, sizeof text[0], "%s", st == SL_OK ? sl_str_text(&s) : "?");
-    sl_str_clear(&s);
-    return to;
-}
 
 /* Rows at random x, y by `truth` with the values given and errors of that size; false: y is huge.
  */

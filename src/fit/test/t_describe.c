@@ -1,5 +1,5 @@
 /* The criterion: prices are a code, the right formula is the shortest, chance proves nothing. */
-#include "fixture/fixture.h"
+#include "fixture/formula.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,12 +15,6 @@ typedef struct data {
 } data;
 
 static const sl_refine_options options = { .evaluations = 60, .restarts = -1, .seed = 3 };
-
-static const sl_node *parsed(sl_fixture *t, const char *text) {
-    const sl_node *e;
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return e;
-}
 
 /* Rows at random x in 1 .. 4, y by `truth`, with normal errors of `noise` times y's rms. */
 static void make(sl_fixture *t, data *d, const char *truth, int64_t rows, double noise) {

@@ -1,5 +1,5 @@
 /* Fitting: constants are found, R2 never falls, and reported figures are right. */
-#include "fixture/fixture.h"
+#include "fixture/formula.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,24 +18,6 @@ typedef struct data {
 static const sl_refine_options plain = { .evaluations = 200, .restarts = 4, .seed = 7 };
 
 static int pick(sl_rng *rng, int n) { return (int)sl_rng_below(rng, (uint32_t)n); }
-
-static const sl_node *parsed(sl_fixture *t, const char *text) {
-    const sl_node *e;
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return e;
-}
-
-static const char *text_of(const sl_node *e, const double *value) {
-    static char text[2][4096];
-    static int which;
-    char *to = text[which ^= 1];
-    sl_str s = { 0 };
-    sl_status st = value ? sl_expr_print_values(&s, SL_FORMAT_INFIX, e, NULL, value)
-                         : sl_expr_print(&s, SL_FORMAT_INFIX, e, NULL);
-    snprintf(to, sizeof text[0], "%s", st == SL_OK ? sl_str_text(&s) : "?");
-    sl_str_clear(&s);
-    return to;
-}
 
 /* Rows at random x, y by `truth`; false where that is not real. */
 static bool make(sl_fixture *t, data *d, const sl_node *truth, double lo, double hi) {
@@ -59,12 +41,12 @@ static double r2_of(sl_fixture *t, const sl_node *e, const double *value, const 
 static void check_fit(sl_fixture *t, const sl_fit *f, const sl_dataset *p) {
     const sl_node *tidy;
     SL_CHECK(t, sl_expr_max_par(f->expr) <= f->params && f->params <= SL_FIT_MAX_PARAMS,
-             "%d constants: %s", f->params, text_of(f->expr, NULL));
+             "%d constants: %s", f->params, text_with(f->expr, NULL));
     SL_MUST(t, sl_expr_tidy(&tidy, &t->arena, f->expr));
-    SL_CHECK(t, sl_expr_equal(tidy, f->expr), "not tidy: %s", text_of(f->expr, NULL));
+    SL_CHECK(t, sl_expr_equal(tidy, f->expr), "not tidy: %s", text_with(f->expr, NULL));
     const double r2 = r2_of(t, f->expr, f->value, p);
     SL_CHECK(t, r2 == f->r2 || (isnan(r2) && isnan(f->r2)), "R2 is %.12g, not %.12g: %s", r2, f->r2,
-             text_of(f->expr, f->value));
+             text_with(f->expr, f->value));
 }
 
 /* ---------------------------------------------------------------- finding ------------------- */
@@ -99,7 +81,7 @@ static void constants_are_found(void **state) {
                  "%s is not finite", tasks[i].truth);
         SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, tasks[i].start), NULL, &d.p, &plain));
         SL_CHECK(t, f.r2 > 1 - 1e-12, "R2 %.12g: %s becomes %s, not %s", f.r2, tasks[i].start,
-                 text_of(f.expr, f.value), tasks[i].truth);
+                 text_with(f.expr, f.value), tasks[i].truth);
         SL_CHECK(t, f.starts <= 1 + plain.restarts && !f.stopped, "%d starts", f.starts);
         check_fit(t, &f, &d.p);
     }
@@ -170,7 +152,7 @@ static void r2_never_falls(void **state) {
             SL_MUST(
                 t, (wide ? sl_fit_refine_wide : sl_fit_refine)(&f, &t->arena, e, NULL, &d.p, &few));
             SL_CHECK(t, !(f.r2 < before) && !(isnan(f.r2) && !isnan(before)),
-                     "R2 falls from %.17g to %.17g: %s", before, f.r2, text_of(e, NULL));
+                     "R2 falls from %.17g to %.17g: %s", before, f.r2, text_with(e, NULL));
             check_fit(t, &f, &d.p);
             better += f.r2 > before;
         }
@@ -190,7 +172,7 @@ static void any_size_of_y_will_do(void **state) {
         SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, parsed(t, "exp(x1) + 2*sin(1.7*x2)"), NULL,
                                       &d.p, &plain));
         SL_CHECK(t, f.r2 > 1 - 1e-12, "R2 %.12g at size %g: %s", f.r2, sizes[i],
-                 text_of(f.expr, f.value));
+                 text_with(f.expr, f.value));
     }
 }
 
@@ -257,7 +239,7 @@ static void exact_formulas_stay(void **state) {
     make(t, &d, e, -1, 1);
     SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, e, NULL, &d.p, &plain));
     SL_CHECK(t, f.r2 == 1 && f.params == 0 && sl_expr_equal(f.expr, e), "it is %s",
-             text_of(f.expr, f.value));
+             text_with(f.expr, f.value));
 }
 
 /* For a constant y R2 is 0 for all but the exact formula; the nearest one is still found. */
@@ -268,7 +250,7 @@ static void constant_targets_are_fitted(void **state) {
     make(t, &d, parsed(t, "0.7"), -1, 1);
     SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "3*x1 + 4"), NULL, &d.p, &plain));
     SL_CHECK(t, f.params == 2 && fabs(f.value[0]) < 1e-12 && fabs(f.value[1] - 0.7) < 1e-12,
-             "it is %s", text_of(f.expr, f.value));
+             "it is %s", text_with(f.expr, f.value));
 }
 
 /* Where linear constants are solved for, few steps are enough. */
@@ -306,9 +288,9 @@ static void errors_are_those_of_the_textbook(void **state) {
     const double s = sqrt(sse / (ROWS - 2)), slope_error = s / sqrt(sxx),
                  level_error = s * sqrt(1.0 / ROWS + mx * mx / sxx);
     SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "7*x1 + 5"), NULL, &d.p, &plain));
-    SL_CHECK(t, f.params == 2, "%s", text_of(f.expr, NULL));
+    SL_CHECK(t, f.params == 2, "%s", text_with(f.expr, NULL));
     SL_CHECK(t, fabs(f.value[0] - slope) < 1e-10 && fabs(f.value[1] - level) < 1e-10, "%s",
-             text_of(f.expr, f.value));
+             text_with(f.expr, f.value));
     SL_CHECK(t,
              fabs(f.error[0] / slope_error - 1) < 1e-8 && fabs(f.error[1] / level_error - 1) < 1e-8,
              "errors %g and %g, not %g and %g", f.error[0], f.error[1], slope_error, level_error);
@@ -328,7 +310,7 @@ static void large_tables_are_fitted_by_all_rows(void **state) {
     const sl_dataset p = sl_data_view(columns, 1, y, MANY);
     sl_fit f;
     SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "5*exp(-4*x1) + 3"), NULL, &p, &plain));
-    SL_CHECK(t, f.params == 3, "%s", text_of(f.expr, NULL));
+    SL_CHECK(t, f.params == 3, "%s", text_with(f.expr, NULL));
     SL_MUST(t, sl_expr_eval(z, &t->arena, f.expr, columns, MANY, f.value));
     SL_CHECK(t, f.r2 == sl_num_r2(z, y, MANY), "not the R2 of all rows");
     const double want[] = { 2, -1.5, 1 };
@@ -375,7 +357,7 @@ static void rows_outside_the_sample_count(void **state) {
         sl_fit f;
         SL_MUST(t, sl_fit_refine(&f, &t->arena, parsed(t, "sqrt(x1 + 2)"), NULL, &p, &o));
         SL_CHECK(t, f.params == 1 && f.value[0] >= 1 && f.value[0] < 1.5, "it is %s",
-                 text_of(f.expr, f.value));
+                 text_with(f.expr, f.value));
     }
 }
 
@@ -451,7 +433,7 @@ static void wider_formulas_need_a_shorter_description(void **state) {
         make(t, &d, parsed(t, cases[i].truth), -2, 2);
         SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, parsed(t, cases[i].e), NULL, &d.p, &plain));
         SL_CHECK(t, f.r2 > 1 - 1e-12 && f.params == cases[i].params, "%s gives %s, R2 %.12g",
-                 cases[i].e, text_of(f.expr, f.value), f.r2);
+                 cases[i].e, text_with(f.expr, f.value), f.r2);
         check_fit(t, &f, &d.p);
     }
     // noise is no reason for a summand that is a quarter of its standard error
@@ -465,7 +447,7 @@ static void wider_formulas_need_a_shorter_description(void **state) {
         d.y[2 * k + 1] = -sl_sin(d.x[0][2 * k]) - noise + 0.01;
     }
     SL_MUST(t, sl_fit_refine_wide(&f, &t->arena, parsed(t, "3*sin(x1)"), NULL, &d.p, &plain));
-    SL_CHECK(t, f.params == 1, "a summand for nothing: %s", text_of(f.expr, f.value));
+    SL_CHECK(t, f.params == 1, "a summand for nothing: %s", text_with(f.expr, f.value));
 }
 
 static void too_many_constants_stay_as_they_are(void **state) {
@@ -482,7 +464,7 @@ static void too_many_constants_stay_as_they_are(void **state) {
         SL_MUST(t,
                 (wide ? sl_fit_refine_wide : sl_fit_refine)(&f, &t->arena, e, NULL, &d.p, &plain));
         SL_CHECK(t, sl_expr_equal(f.expr, e) && f.params == 0 && f.evaluations == 0, "it is %s",
-                 text_of(f.expr, f.value));
+                 text_with(f.expr, f.value));
         check_fit(t, &f, &d.p);
     }
 }

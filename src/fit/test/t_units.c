@@ -1,5 +1,5 @@
 /* Dimensions of constants: what makes a formula homogeneous, and what cannot be. */
-#include "fixture/fixture.h"
+#include "fixture/formula.h"
 
 #include <string.h>
 
@@ -14,12 +14,6 @@ static const char *printed(sl_dimension d) {
     snprintf(text, sizeof text, "%s", sl_str_text(&s));
     sl_str_clear(&s);
     return text;
-}
-
-static const sl_node *parsed(sl_fixture *t, const char *text) {
-    const sl_node *e;
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return e;
 }
 
 typedef struct unit_case {

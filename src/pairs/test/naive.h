@@ -6,29 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "fixture/fixture.h"
+#include "fixture/formula.h"
 #include "num/num.h"
 #include "pairs/pairs_impl.h"
 
 static inline bool same_bytes(const sl_node *a, const sl_node *b) {
     return a->len == b->len && memcmp(a, b, a->len * sizeof *a) == 0;
-}
-
-static inline const char *text_of(const sl_node *e) {
-    static char text[2][900];
-    static int turn;
-    sl_str s = { 0 };
-    if (sl_expr_print(&s, SL_FORMAT_INFIX, e, NULL) != SL_OK) sl_str_truncate(&s, 0);
-    char *out = text[turn = !turn]; // two may stand in one message
-    snprintf(out, sizeof text[0], "%s", sl_str_text(&s));
-    sl_str_clear(&s);
-    return out;
-}
-
-static inline const sl_node *parsed(sl_fixture *t, const char *text) {
-    const sl_node *e;
-    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
-    return e;
 }
 
 /* All functions up to this depth; some of them withheld. */
