@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -554,16 +555,18 @@ PLAN = {
               "init-scale": 0.15, "valid-pairs": 50},
     "sizes": [{"width": 8, "layers": 1}, {"width": 16, "layers": 1}],
     "sweep": {"ratio": 5, "batch": [8], "lr": [4e-3, 8e-3], "grow": 0},
-    "scale": {"ratios": [5, 10], "seeds": [0]},
+    "scale": {"ratios": [5, 10, 20], "seeds": [0]},
     "eval": {"test": {"limit": 10, "samples": 4, "seeds": 1}},
 }
 
 
 def test_a_running_study_is_watched(browser, tmp_path):
-    plan, folder = tmp_path / "small.json", tmp_path / "small"
+    """The study takes a second or two, so all runs but one are given before; their laws are drawn meanwhile."""
+    plan, folder, whole = tmp_path / "small.json", tmp_path / "small", tmp_path / "whole"
     plan.write_text(json.dumps(PLAN))
-    subprocess.run([PROGRAM, "study", "init", str(plan), "--out", str(folder)], check=True, timeout=120,
-                   stdout=subprocess.DEVNULL)
+    for action, out in (("run", whole), ("init", folder)):
+        subprocess.run([PROGRAM, "study", action, str(plan), "--out", str(out)], check=True, timeout=600,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     process, url = serve("--study", str(folder))
     worker = None
     try:
@@ -573,20 +576,25 @@ def test_a_running_study_is_watched(browser, tmp_path):
         wait(browser, "return document.querySelectorAll('#runs tbody tr').length > 0")
         assert text_of(browser, "#study-state").startswith("0 of ")
         assert "small" in text_of(browser, "#study-title")
-        worker = subprocess.Popen([PROGRAM, "study", "run", str(plan), "--out", str(folder), "--quiet"],
-                                  stdout=subprocess.DEVNULL)
         # without a reload: runs begin and end, curves grow, laws and report come
+        runs = sorted((whole / "runs").iterdir())
+        late = next(r for r in runs if "-r10-" in r.name)
+        for run in runs:
+            if run != late:
+                shutil.copytree(run, folder / "runs" / run.name, dirs_exist_ok=True)
         wait(browser, "return /^[1-9]/.test(document.querySelector('#study-state').textContent)")
         wait(browser, "return document.querySelectorAll('#curves path.curve').length > 0")
         # laws are drawn before the study is complete, and marked
         wait(browser, """const t = document.querySelector('#laws-title')?.textContent;
             return t?.startsWith('Laws: preliminary, ') && document.querySelectorAll('#laws circle.dot').length > 1 && t""")
+        worker = subprocess.Popen([PROGRAM, "study", "run", str(plan), "--out", str(folder), "--quiet"],
+                                  stdout=subprocess.DEVNULL)
         assert worker.wait(600) == 0
         wait(browser, """const m = /^(\\d+) of (\\d+) /.exec(document.querySelector('#study-state').textContent);
             return m && m[1] === m[2]""")
         wait(browser, "return document.querySelector('#report iframe')")
         rows = browser.execute_script("return Array.from(document.querySelectorAll('#runs tbody tr'), r => Array.from(r.cells, c => c.textContent))")
-        assert len(rows) >= 6 and all(r[3] == "done" and r[4] == "8" and r[5] in ("0.004", "0.008") and r[6] != "–" for r in rows), rows
+        assert len(rows) == len(runs) and all(r[3] == "done" and r[4] == "8" and r[5] in ("0.004", "0.008") and r[6] != "–" for r in rows), rows
         wait(browser, "return document.querySelector('#laws-title').textContent === 'Laws'")
         wait(browser, "return document.querySelectorAll('#curves path.curve').length === arguments[0]", len(rows))
         browser.switch_to.frame(one(browser, "#report iframe"))
