@@ -18,9 +18,9 @@ from tool import PROGRAM, Done
 TOOL = Path(__file__).parents[2] / "tools" / "slurm_one_node"
 MISSING = [p for p in ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "srun")
            if not shutil.which(p, path=os.environ["PATH"] + ":/usr/sbin:/sbin")]
-NO_SYSFS = not os.path.exists("/sys/devices/system/cpu")  # slurmd reads the machine's shape there
+NO_CGROUPS = not os.path.ismount("/sys/fs/cgroup")  # slurmd does not start without
 pytestmark = [pytest.mark.skipif(bool(MISSING), reason=f"no {' '.join(MISSING)}: apt-get install slurm-wlm munge"),
-              pytest.mark.skipif(NO_SYSFS, reason="/sys is not mounted")]
+              pytest.mark.skipif(NO_CGROUPS, reason="/sys/fs/cgroup is not mounted")]
 
 TRAIN = {"depth": 1, "points": 8, "dropout": 0, "attention-dropout": 0, "valid-pairs": 100}
 TINY = {"name": "tiny", "train": TRAIN, "sizes": [{"width": 8, "layers": 1, "heads": 1}, {"width": 16, "layers": 1}],
