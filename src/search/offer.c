@@ -30,8 +30,7 @@ static const double CLOSE = 1e-9; // relative
 enum { PARAMS_MAX = SL_FIT_MAX_PARAMS };
 
 typedef struct row_check {
-    double
-        worst; // largest error, in parts of |y| and more (part_of), or in units of the last digit
+    double worst; // largest error: by part_of, or in units of the last digit
     double r2;
 } row_check;
 

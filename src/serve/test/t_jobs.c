@@ -261,22 +261,26 @@ static void a_cancelled_job_frees_its_worker(void **state) {
 }
 
 static void jobs_beyond_the_limits_are_refused(void **state) {
+    static const struct {
+        const char *options;
+        int status;
+    } cases[] = {
+        { "{\"max-jobs\":1,\"max-client\":2}", 429 },
+        { "{\"max-jobs\":1,\"max-queue\":1}", 503 },
+    };
     sl_fixture *t = *state;
     char body[1000], path[100];
     sl_serve s;
     request_body(body, sizeof body);
     sl_serve_test_command = work;
-    serve_begin(t, &s, "{\"max-jobs\":1,\"max-client\":2}");
-    assert_true(sl_serve__jobs_begin(&s.jobs, &s));
-    for (int i = 0; i < 2; i++) start(t, path, sizeof path, &s, body);
-    assert_int_equal(status_of(&s, "POST", "/api/v1/discover", body), 429);
-    serve_end(&s);
-    serve_begin(t, &s, "{\"max-jobs\":1,\"max-queue\":1}");
-    assert_true(sl_serve__jobs_begin(&s.jobs, &s));
-    for (int i = 0; i < 2; i++) start(t, path, sizeof path, &s, body);
-    assert_int_equal(status_of(&s, "POST", "/api/v1/discover", body), 503);
+    for (int c = 0; c < SL_SERVE__LEN(cases); c++) {
+        serve_begin(t, &s, cases[c].options);
+        assert_true(sl_serve__jobs_begin(&s.jobs, &s));
+        for (int i = 0; i < 2; i++) start(t, path, sizeof path, &s, body);
+        assert_int_equal(status_of(&s, "POST", "/api/v1/discover", body), cases[c].status);
+        serve_end(&s);
+    }
     erase();
-    serve_end(&s);
 }
 
 /* A client whose request was answered by 503 has no job: it may start another at once. */
