@@ -29,10 +29,10 @@
 
 #if defined(__AVX512F__)
 #define SL_VECTOR_BYTES 64
-#define SL_X86(name) _mm512_##name
+#define SL_X86(name)    _mm512_##name
 #elif defined(__AVX2__)
 #define SL_VECTOR_BYTES 32
-#define SL_X86(name) _mm256_##name
+#define SL_X86(name)    _mm256_##name
 #else
 #define SL_VECTOR_BYTES 16
 #if defined(__SSE4_1__)
@@ -125,8 +125,10 @@ SL_INLINE void v_store_tail(float *p, vec a, int n) { memcpy(p, &a, (size_t)n * 
 /* With n == W known to the compiler these are one instruction; numbers past n are read as 0. */
 SL_INLINE vec v_load_n(const float *p, int n) { return n == W ? v_load(p) : v_load_tail(p, n, 0); }
 SL_INLINE void v_store_n(float *p, vec a, int n) {
-    if (n == W) v_store(p, a);
-    else v_store_tail(p, a, n);
+    if (n == W)
+        v_store(p, a);
+    else
+        v_store_tail(p, a, n);
 }
 
 /* ---------------------------------------------------------------- numbers ------------------- */
@@ -207,9 +209,15 @@ SL_INLINE ulvec u_count(void) {
 }
 
 SL_INLINE bool u_any(ulvec mask) {
-    uint64_t r = 0;
-    for (int i = 0; i < WD; i++) r |= mask[i];
-    return r != 0;
+#if SL_VECTOR_BYTES == 64
+    return _mm512_test_epi64_mask((__m512i)mask, (__m512i)mask) != 0;
+#elif SL_VECTOR_BYTES == 32
+    return !_mm256_testz_si256((__m256i)mask, (__m256i)mask);
+#elif defined(SL_X86)
+    return !_mm_testz_si128((__m128i)mask, (__m128i)mask);
+#else
+    return (mask[0] | mask[1]) != 0;
+#endif
 }
 
 /* Products of the lower 32 bits. */

@@ -11,16 +11,15 @@
  *   level 0   two terms, one constant in one of them or in each
  *   level 1   y times the divisors: no constant inside functions, any in divisors
  *             (skeleton_clear.c)
- *   level 2   three terms and more, and divisors that are sums: as level 0
- *   level 3   as level 1, with one constant inside a function of a divisor
- *   level 4   as level 1, with one constant inside a function of a numerator
- *   level 5   all of them, with fractions beside variables
+ *   level 2   as level 1, with one constant inside a function of a divisor
+ *   level 3   three terms and more, and divisors that are sums: as level 0
+ *   level 4   as level 1 where columns are too many: some of them, or some of the divisors
+ *   level 5   as level 1, with one constant inside a function of a numerator
  *   level 6   all of them, one constant in each of two factors of one term
- *   level 7   no divisors that are sums, one in each of two terms with further summands
+ *   level 7   all of them, with fractions beside variables
  *   level 8   divisors that are sums, with two constants in one of their places
- *   level 9   the same, one in each of two terms with further summands
  *
- * Levels 1, 3 and 4 have products of one term too; otherwise these are the lattice's.
+ * Levels 1, 2, 4 and 5 have products of one term too; otherwise these are the lattice's.
  *
  * Only operators of the default grammar are supported. */
 #include <math.h>
@@ -29,7 +28,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 10, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
+enum { LEVELS = 9, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -112,35 +111,32 @@ enum {
     TWO = 1u << SL_SKELETON__TWO,
 };
 
+/* Skeletons of a level. */
+typedef enum which { TWO_TERMS, OTHERS, ALL, QUOTIENTS } which;
+
 /* As sl_search__skeleton_screening has them. */
 static const struct level {
+    bool cleared; // of divisors
+    sl_search__skeleton_clearing clearing;
+    which which;
     uint32_t sets;
     bool pairs, inside;
-    bool cleared; // of divisors, with constants in functions or without
-    sl_search__skeleton_varied varied;
 } levels[LEVELS] = {
-    { .sets = ONE },
-    { .cleared = true },
-    { .sets = ONE },
-    { .cleared = true, .varied = SL_SKELETON__VARIED_BELOW },
-    { .cleared = true, .varied = SL_SKELETON__VARIED_ABOVE },
-    { .sets = ONE | FRACTION },
-    { .inside = true },
-    { .sets = ONE, .pairs = true },
-    { .sets = ONE | TWO },
-    { .sets = ONE, .pairs = true },
+    { .which = TWO_TERMS, .sets = ONE, .pairs = true },
+    { .cleared = true, .clearing = SL_SKELETON__CLEAR_ALL },
+    { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_BELOW },
+    { .which = OTHERS, .sets = ONE, .pairs = true },
+    { .cleared = true, .clearing = SL_SKELETON__CLEAR_SOME },
+    { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_ABOVE },
+    { .which = ALL, .inside = true },
+    { .which = ALL, .sets = ONE | FRACTION },
+    { .which = QUOTIENTS, .sets = ONE | TWO },
 };
 
-static bool is_of(const sl_search__skeleton_base *b, int level) {
+static bool is_of(const sl_search__skeleton_base *b, which w) {
+    const bool other = b->terms > 2 || b->quotient;
     if (b->terms < 2) return false;
-    switch (level) {
-    case 0: return !(b->terms > 2 || b->quotient);
-    case 2: return b->terms > 2 || b->quotient;
-    case 5:
-    case 6: return true;
-    case 7: return !b->quotient;
-    default: return b->quotient;
-    }
+    return w == ALL || (w == QUOTIENTS ? b->quotient : other == (w == OTHERS));
 }
 
 static sl_status gather(sl_search__skeleton_hits *all, sl_skeletons *s) {
@@ -163,7 +159,7 @@ static sl_status screen_level(sl_skeletons *s, int level) {
     int32_t n = 0, *list = sl_malloc((size_t)SL_MAX(s->bases, 1), sizeof *list);
     if (!list) return sl_fail_memory((size_t)s->bases, sizeof *list, "skeletons");
     for (int32_t i = 0; i < s->bases; i++)
-        if (is_of(&s->base[i], level)) list[n++] = i;
+        if (is_of(&s->base[i], levels[level].which)) list[n++] = i;
     sl_search__skeleton_screening g = { s, list, levels[level].sets, levels[level].pairs,
                                         levels[level].inside };
     sl_status st = sl_par_for(s->job->pool, n, GRAIN, sl_search__skeleton_screen, &g);
@@ -216,7 +212,8 @@ static sl_status run_level(bool *more, void *state, int level) {
     if (!done) *more = false;
     if (!done || sl_search__stop(s->job, true)) return SL_OK;
     if (levels[level].cleared)
-        return s->sigma > 0 ? SL_OK : sl_search__skeleton_clear_all(s, levels[level].varied, level);
+        return s->sigma > 0 ? SL_OK
+                            : sl_search__skeleton_clear_all(s, levels[level].clearing, level);
     return screen_level(s, level);
 }
 

@@ -6,8 +6,8 @@
  * of two: some 150,000 for two inputs, most of them of two or three terms.
  *
  * As a divisor a half is not multiplied out: a sum is one factor of every term, to the power -1.
- * Common factors of all its terms are taken out, as in canonical forms: x1/(x1^2 + x1 x2) is 1/(x1
- * + x2), x2/(x1 x2 + x1) is x2/(x1 (x2 + 1)). */
+ * Common factors of all its terms are taken out, as in canonical forms, and so are their divisors:
+ * x1/(x1^2 + x1 x2) is 1/(x1 + x2), 1/(x1/x2 + x1) is x2/(x1 (x2 + 1)). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,7 +232,7 @@ static sl_status split_factors(bool *good, sl_skeletons *s, term *t, const sl_no
         sl_rat power = SL_RAT(1);
         if (at->op == SL_OP_POW) base = at + 1, power = sl_expr_num_value(sl_expr_next(at + 1));
         if (base->op == SL_OP_NUM) continue;
-        *good = (power.den == 1 || power.den == 2 || power.den == 4) && llabs(power.num) < 8;
+        *good = (power.den == 1 || power.den == 2 || power.den == 4) && llabs(power.num) < 16;
         if (*good) SL_TRY(multiply_node(good, s, t, base, (int)(power.num * (WHOLE / power.den))));
     }
     return SL_OK;
@@ -254,24 +254,27 @@ static int sort_terms(int32_t *t, int n) {
     return kept;
 }
 
-/* What all terms of a half have in common, to the smallest of its powers. */
+/* The power of a node in a term; 0: it has none. */
+static int quarters_in(const term *t, int16_t node) {
+    for (int i = 0; i < t->factors; i++)
+        if (t->factor[i].node == node) return t->factor[i].quarters;
+    return 0;
+}
+
+/* What canonical forms take out of a sum: of each factor of its terms the smallest power, that is
+ * what all of them have in common, and what any of them is divided by. Exponentials and sums stay.
+ */
 static term common_factors(const sl_skeletons *s, const int32_t *list, int n) {
     term out = { 0 };
-    const term *first = &s->term[list[0]];
-    for (int i = 0; i < first->factors; i++) {
-        factor f = first->factor[i];
-        bool all = s->node[f.node]->op != SL_OP_EXP;
-        for (int k = 1; k < n && all; k++) {
-            const term *t = &s->term[list[k]];
-            all = false;
-            for (int j = 0; j < t->factors; j++)
-                if (t->factor[j].node == f.node) {
-                    f.quarters = SL_MIN(f.quarters, t->factor[j].quarters);
-                    all = true;
-                }
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < s->term[list[k]].factors; i++) {
+            factor f = s->term[list[k]].factor[i];
+            const int op = s->node[f.node]->op;
+            if (op == SL_OP_EXP || op == SL_OP_ADD || quarters_in(&out, f.node) != 0) continue;
+            for (int j = 0; j < n; j++)
+                f.quarters = (int16_t)SL_MIN(f.quarters, quarters_in(&s->term[list[j]], f.node));
+            if (f.quarters != 0) (void)multiply(&out, f);
         }
-        if (all) (void)multiply(&out, f);
-    }
     return out;
 }
 
@@ -281,17 +284,20 @@ static term inverse_of(const term *t) {
     return out;
 }
 
-/* The half over its common factors, canonical, the first term with a positive coefficient. */
-static sl_status reduce_sum(const sl_node **out, sl_skeletons *s, const sl_node *e,
-                            const term *common) {
+/* Has the first term of a sum a negative coefficient? */
+static bool is_negative(const sl_node *e) {
+    const sl_node *first = e + 1;
+    if (first->op == SL_OP_MUL) first++;
+    return first->op == SL_OP_NUM && sl_expr_num_value(first).num < 0;
+}
+
+/* *out := sign times the half over its common factors, canonical. */
+static sl_status divide(const sl_node **out, sl_skeletons *s, const sl_node *e, const term *common,
+                        int sign) {
     const sl_node *part[2 + SL_SKELETON__FACTORS];
     int n = 0;
-    const sl_node *first = e + 1;
-    bool negative = (first->op == SL_OP_NUM && sl_expr_num_value(first).num < 0) ||
-                    (first->op == SL_OP_MUL && first[1].op == SL_OP_NUM &&
-                     sl_expr_num_value(first + 1).num < 0);
     part[n++] = e;
-    part[n++] = sl_expr_int(&s->arena, negative ? -1 : 1);
+    part[n++] = sl_expr_int(&s->arena, sign);
     for (int i = 0; i < common->factors; i++) {
         sl_rat power;
         (void)sl_expr_rat_make(&power, -common->factor[i].quarters, WHOLE);
@@ -302,6 +308,14 @@ static sl_status reduce_sum(const sl_node **out, sl_skeletons *s, const sl_node 
     const sl_node *product = sl_expr_nary(&s->arena, SL_OP_MUL, part, n);
     if (!product) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
     return sl_expr_canon(out, &s->arena, product);
+}
+
+/* The half over its common factors, the first term with a positive coefficient. */
+static sl_status reduce_sum(const sl_node **out, sl_skeletons *s, const sl_node *e,
+                            const term *common) {
+    SL_TRY(divide(out, s, e, common, 1));
+    if ((*out)->op == SL_OP_ADD && is_negative(*out)) SL_TRY(divide(out, s, e, common, -1));
+    return SL_OK;
 }
 
 static sl_status make_inverse(half *h, sl_skeletons *s, const sl_node *e) {

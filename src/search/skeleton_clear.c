@@ -20,6 +20,7 @@
 typedef sl_search__skeleton_space space;
 typedef sl_search__skeleton_cleared cleared;
 typedef sl_search__skeleton_clear_hit hit;
+typedef sl_search__skeleton_extent extent;
 
 enum {
     CLEARED = SL_SKELETON__CLEARED,
@@ -98,7 +99,8 @@ int sl_search__skeleton_columns(const double (**value)[ROWS], const uint64_t **n
     const bool replaced = c->replaced.term == t && c->replaced.factor == f;
     *value = replaced ? c->replaced.value : p->value;
     *name = replaced ? c->replaced.name : p->name;
-    return replaced ? c->replaced.n : p->plains;
+    if (replaced) return c->replaced.n;
+    return c->lean >> t & 1 ? SL_MIN(p->plains, 1) : p->plains;
 }
 
 /* The products of a term's numerator, but for one factor (-1: of all), times the divisors of the
@@ -170,12 +172,13 @@ bool sl_search__skeleton_find_divisors(cleared *c, const sl_skeletons *s, int32_
     return c->divisors > 0;
 }
 
-void sl_search__skeleton_use_columns(cleared *c, bool phases) {
+void sl_search__skeleton_use_columns(cleared *c, extent e) {
+    c->lean = e.lean;
     for (int i = 0; i < c->divisors; i++) {
         const sl_search__skeleton_divisor *d = c->divisor[i].divisor;
         c->use[i] = 0;
         for (int k = 0; k < d->columns; k++)
-            if (phases || d->sine[k] < 0) c->use[i] |= 1u << k;
+            if (e.phases || d->sine[k] < 0) c->use[i] |= 1u << k;
     }
 }
 
@@ -262,7 +265,8 @@ static uint64_t number_of_base(const sl_skeletons *s, const sl_search__skeleton_
     return mix(sum) | 1;
 }
 
-/* *list := the skeletons with divisors, one of those that have the same columns. */
+/* *list := the skeletons with divisors. Of those that have the same columns one is first; the
+ * others are -1 - base, and differ from it only where a divisor has no constants. */
 static sl_status list_bases(int32_t *list, int32_t *n, const sl_skeletons *s, cleared *c) {
     const int64_t size = (int64_t)1 << (ilogb(SL_MAX(s->bases, 1)) + 2);
     uint64_t *seen = sl_calloc((size_t)size, sizeof *seen);
@@ -274,7 +278,7 @@ static sl_status list_bases(int32_t *list, int32_t *n, const sl_skeletons *s, cl
         const uint64_t number = number_of_base(s, &s->base[i], piece);
         int64_t at = (int64_t)(number >> 8) & (size - 1);
         while (seen[at] && seen[at] != number) at = (at + 1) & (size - 1);
-        if (!seen[at]) list[(*n)++] = i;
+        list[(*n)++] = seen[at] ? -1 - i : i;
         seen[at] = number;
     }
     const bool good = seen && piece;
@@ -307,7 +311,7 @@ typedef struct hits {
 typedef struct screening {
     sl_skeletons *s;
     hits *hits; // by worker
-    sl_search__skeleton_varied varied;
+    sl_search__skeleton_clearing how;
 } screening;
 
 /* Is the dependence one in all rows, too? Few rows more than columns let many smooth ones pass. */
@@ -343,14 +347,14 @@ static int count_bits(uint32_t mask) {
 }
 
 /* All choices of so many divisors. */
-static sl_status try_masks(bool *any, cleared *c, hits *h, int32_t base, int size, bool phases) {
-    sl_search__skeleton_use_columns(c, phases);
+static sl_status try_masks(bool *any, cleared *c, hits *h, int32_t base, int size, extent e) {
+    sl_search__skeleton_use_columns(c, e);
     for (c->mask = 1; c->mask < 1u << c->divisors; c->mask++) {
         bool fits;
         if (count_bits(c->mask) != size) continue;
         if (sl_search__skeleton_is_dependent(&fits, c))
-            SL_TRY(add_hit(h, c,
-                           &(hit){ .base = base, .mask = c->mask, .phases = phases, .inner = -1 }));
+            SL_TRY(
+                add_hit(h, c, &(hit){ .base = base, .mask = c->mask, .extent = e, .inner = -1 }));
         *any = *any || fits;
     }
     return SL_OK;
@@ -363,12 +367,23 @@ static bool has_phases(const cleared *c) {
     return false;
 }
 
-/* All divisors, or as many as fit. */
-static sl_status try_base(cleared *c, hits *h, int32_t base) {
+/* Where all columns are too many: all divisors without further columns above, and without phases;
+ * all divisors but one; then as many as fit. first: of skeletons with the same columns. */
+static sl_status try_some(cleared *c, hits *h, int32_t base, bool first) {
+    const extent all = { true, 0 }, lean = { true, UINT32_MAX }, plain = { false, 0 };
+    const int n = c->divisors;
+    const bool phases = has_phases(c);
     bool fits = false;
-    SL_TRY(try_masks(&fits, c, h, base, c->divisors, true));
-    for (int size = c->divisors - !has_phases(c); size > 0 && !fits; size--)
-        SL_TRY(try_masks(&fits, c, h, base, size, false));
+    if (!first && n == 1) return SL_OK;
+    sl_search__skeleton_use_columns(c, all);
+    c->mask = (1u << n) - 1;
+    if (sl_search__skeleton_clear(c, 0)) return SL_OK;
+    if (first) SL_TRY(try_masks(&fits, c, h, base, n, lean));
+    if (first && phases) SL_TRY(try_masks(&fits, c, h, base, n, plain));
+    for (int size = n - 1; size > 0 && !fits; size--)
+        SL_TRY(try_masks(&fits, c, h, base, size, plain));
+    if (n > 1) SL_TRY(try_masks(&fits, c, h, base, n - 1, lean));
+    if (phases && n > 1) SL_TRY(try_masks(&fits, c, h, base, n - 1, all));
     return SL_OK;
 }
 
@@ -473,7 +488,7 @@ static sl_status check_variant(variation *v, const varied *x) {
     bool good, fits;
     c->mask = x->hit.mask;
     sl_status st = sl_search__skeleton_begin(&good, c, c->s, &x->hit, &v->scratch);
-    sl_search__skeleton_use_columns(c, x->hit.phases);
+    sl_search__skeleton_use_columns(c, x->hit.extent);
     if (st == SL_OK && good && sl_search__skeleton_is_dependent(&fits, c))
         st = add_hit(x->h, c, &x->hit);
     (void)sl_search__skeleton_find_divisors(c, c->s, x->hit.base); // without the variant
@@ -507,15 +522,15 @@ static sl_status try_variants(variation *v, varied *x, int products) {
     return SL_OK;
 }
 
-/* All variants of factor f of term t; phases: of divisors. */
+/* All variants of factor f of term t. */
 static sl_status vary_above(bool *fits, variation *v, hits *h, int32_t base, int t, int f,
-                            bool phases) {
+                            extent e) {
     cleared *c = &v->c;
     const sl_search__skeleton_piece *p = &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
-    varied x = { h, p, { .base = base, .mask = c->mask, .phases = phases, .inner = -1 } };
+    varied x = { h, p, { .base = base, .mask = c->mask, .extent = e, .inner = -1 } };
     x.hit.change = (sl_search__skeleton_change){ (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 };
     c->rows_most = SL_MIN(p->set[SL_SKELETON__ONE].rows, c->s->rows);
-    sl_search__skeleton_use_columns(c, phases);
+    sl_search__skeleton_use_columns(c, e);
     const int products = take_fixed(&x.hit.changed, v, p, t, f);
     *fits = products > 0;
     return *fits && find_directions(v, products) ? try_variants(v, &x, products) : SL_OK;
@@ -532,8 +547,10 @@ static sl_status vary_base(variation *v, hits *h, int32_t base) {
             c->mask = (1u << c->divisors) - 1;
             if (sl_search__skeleton_is_cleared(c, t, f) || p->set[SL_SKELETON__ONE].count == 0)
                 continue;
-            SL_TRY(vary_above(&fits, v, h, base, t, f, true));
-            if (!fits && phases) SL_TRY(vary_above(&fits, v, h, base, t, f, false));
+            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ true, 0 }));
+            if (fits) continue;
+            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ true, 1u << t }));
+            if (phases) SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ false, 0 }));
         }
     return SL_OK;
 }
@@ -600,18 +617,18 @@ static int take_without(variation *v, int i, const sl_search__skeleton_inner *u,
     return products;
 }
 
-/* All variants of function number `inner` of divisor i; phases: of all divisors. */
+/* All variants of function number `inner` of divisor i. */
 static sl_status vary_below(bool *fits, variation *v, hits *h, int32_t base, int i, int inner,
-                            bool phases) {
+                            extent e) {
     cleared *c = &v->c;
     const sl_search__skeleton_inner *u = &c->divisor[i].divisor->inner[inner];
     const sl_search__skeleton_piece *p = &c->s->piece[u->piece];
     const int t = c->divisor[i].term, f = c->divisor[i].factor;
-    varied x = { h, p, { .base = base, .mask = c->mask, .phases = phases, .inner = inner } };
+    varied x = { h, p, { .base = base, .mask = c->mask, .extent = e, .inner = inner } };
     x.hit.change = (sl_search__skeleton_change){ (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 };
-    x.hit.changed = phases && u->beside ? p->columns : 1;
+    x.hit.changed = e.phases && u->beside ? p->columns : 1;
     c->rows_most = SL_MIN(p->set[SL_SKELETON__ONE].rows, c->s->rows);
-    sl_search__skeleton_use_columns(c, phases);
+    sl_search__skeleton_use_columns(c, e);
     SL_TRY(sl_expr_eval(v->function, &v->scratch, u->function, c->s->x, c->rows_most, NULL));
     sl_arena_rewind(&v->scratch, 0);
     const int products = take_without(v, i, u, x.hit.changed);
@@ -644,7 +661,7 @@ static sl_status vary_divisors(variation *v, hits *h, int32_t base) {
             for (int way = 0; way < 4 && !fits; way++) {
                 c->mask = way & 2 ? sums : all;
                 if ((way & 1 && !phases) || (way & 2 && sums == all)) continue;
-                SL_TRY(vary_below(&fits, v, h, base, i, k, !(way & 1)));
+                SL_TRY(vary_below(&fits, v, h, base, i, k, (extent){ !(way & 1), 0 }));
             }
         }
     return SL_OK;
@@ -661,9 +678,10 @@ static sl_status vary_part(int64_t begin, int64_t end, int worker, void *payload
     for (int64_t i = begin; i < end && st == SL_OK; i++) {
         if (sl_search__stop(g->s->job, worker == 0)) break;
         const int32_t base = g->s->with_divisors[i];
+        if (base < 0) continue;
         (void)sl_search__skeleton_find_divisors(&v->c, g->s, base);
-        st = g->varied == SL_SKELETON__VARIED_ABOVE ? vary_base(v, &g->hits[worker], base)
-                                                    : vary_divisors(v, &g->hits[worker], base);
+        st = g->how == SL_SKELETON__CLEAR_VARIED_ABOVE ? vary_base(v, &g->hits[worker], base)
+                                                       : vary_divisors(v, &g->hits[worker], base);
     }
     sl_arena_clear(&v->scratch);
     sl_free(v);
@@ -677,9 +695,13 @@ static sl_status screen_part(int64_t begin, int64_t end, int worker, void *paylo
     if (!c) return sl_fail_memory(1, sizeof *c, "skeletons");
     for (int64_t i = begin; i < end && st == SL_OK; i++) {
         if (sl_search__stop(g->s->job, worker == 0)) break;
-        const int32_t base = g->s->with_divisors[i];
+        const int32_t at = g->s->with_divisors[i], base = at < 0 ? -1 - at : at;
+        bool fits = false;
         (void)sl_search__skeleton_find_divisors(c, g->s, base);
-        st = try_base(c, &g->hits[worker], base);
+        if (g->how == SL_SKELETON__CLEAR_SOME)
+            st = try_some(c, &g->hits[worker], base, at >= 0);
+        else if (at >= 0)
+            st = try_masks(&fits, c, &g->hits[worker], base, c->divisors, (extent){ true, 0 });
     }
     atomic_fetch_add_explicit(&g->s->job->tried, end - begin, memory_order_relaxed);
     sl_free(c);
@@ -774,7 +796,7 @@ static void set_weights(sl_skeletons *s) {
     }
 }
 
-sl_status sl_search__skeleton_clear_all(sl_skeletons *s, sl_search__skeleton_varied how,
+sl_status sl_search__skeleton_clear_all(sl_skeletons *s, sl_search__skeleton_clearing how,
                                         int level) {
     bool done;
     sl_status st = make_list(&done, s);
@@ -784,8 +806,9 @@ sl_status sl_search__skeleton_clear_all(sl_skeletons *s, sl_search__skeleton_var
     screening g = { s, sl_calloc((size_t)workers, sizeof *g.hits), how };
     if (!g.hits) return sl_fail_memory((size_t)workers, sizeof *g.hits, "skeletons");
     set_weights(s);
-    st = sl_par_for(s->job->pool, s->n_with_divisors, GRAIN,
-                    how == SL_SKELETON__VARIED_NONE ? screen_part : vary_part, &g);
+    const bool vary =
+        how == SL_SKELETON__CLEAR_VARIED_BELOW || how == SL_SKELETON__CLEAR_VARIED_ABOVE;
+    st = sl_par_for(s->job->pool, s->n_with_divisors, GRAIN, vary ? vary_part : screen_part, &g);
     if (st == SL_OK) st = gather(&all, g.hits, workers);
     if (st == SL_OK && !sl_search__stop(s->job, true)) st = verify(s, &all, level);
     for (int w = 0; w < workers; w++) sl_free(g.hits[w].hit);

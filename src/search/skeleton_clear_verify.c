@@ -532,7 +532,7 @@ sl_status sl_search__skeleton_clear_solve(sl_search__skeleton_solution *out, con
         bool solved, known = false;
         *p = (problem){ .s = s, .c = c };
         c->mask = h->mask;
-        sl_search__skeleton_use_columns(c, h->phases);
+        sl_search__skeleton_use_columns(c, h->extent);
         reduce(c, way >> 1, !(way & 1));
         for (int k = 0; k < way; k++) known = known || is_same(c, &tried[k]);
         tried[way].mask = c->mask;

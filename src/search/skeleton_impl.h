@@ -6,15 +6,15 @@
 #include "search/skeleton_kernels.h"
 
 enum {
-    SL_SKELETON__ROWS = 64,    // in use; the last ones only verify hits
-    SL_SKELETON__FITTED = 40,  // that terms are projected in at most
-    SL_SKELETON__RANK = 32,    // columns without inner constants of a skeleton
-    SL_SKELETON__FACTORS = 4,  // of a term
-    SL_SKELETON__TERMS = 8,    // of a skeleton
+    SL_SKELETON__ROWS = 64,     // in use; the last ones only verify hits
+    SL_SKELETON__FITTED = 40,   // that terms are projected in at most
+    SL_SKELETON__RANK = 32,     // columns without inner constants of a skeleton
+    SL_SKELETON__FACTORS = 4,   // of a term
+    SL_SKELETON__TERMS = 8,     // of a skeleton
     SL_SKELETON__PRODUCTS = 16, // columns of a term without inner constants
-    SL_SKELETON__PLAIN = 6,    // columns of a piece without inner constants
-    SL_SKELETON__CHANGED = 4,  // columns of a variant of a piece
-    SL_SKELETON__SLOTS = 24,   // places of a piece for constants
+    SL_SKELETON__PLAIN = 6,     // columns of a piece without inner constants
+    SL_SKELETON__CHANGED = 4,   // columns of a variant of a piece
+    SL_SKELETON__SLOTS = 24,    // places of a piece for constants
     SL_SKELETON__QUARTERS = 32, // of an exponent
     SL_SKELETON__INPUTS = 2,
     SL_SKELETON__BELOW = 10,   // columns of a divisor
@@ -49,24 +49,24 @@ typedef struct sl_search__skeleton_variant {
 enum { SL_SKELETON__ONE, SL_SKELETON__FRACTION, SL_SKELETON__TWO, SL_SKELETON__SETS };
 
 typedef struct sl_search__skeleton_set {
-    int32_t count, stride;      // stride: count rounded up to a multiple of the kernels' lanes
-    int rows;                   // that values are there for
+    int32_t count, stride; // stride: count rounded up to a multiple of the kernels' lanes
+    int rows;              // that values are there for
     sl_search__skeleton_variant *list;
-    double *value;              // by column, row and variant
+    double *value; // by column, row and variant
 } sl_search__skeleton_set;
 
 /* A function in a divisor, as a factor of its own: node to the power quarters / 4. */
 typedef struct sl_search__skeleton_inner {
     const sl_node *function, *node;
     int quarters;
-    int16_t piece;           // of that factor; -1: there is none
+    int16_t piece;            // of that factor; -1: there is none
     uint32_t columns, beside; // of the divisor: that have the function; that have its cosine
 } sl_search__skeleton_inner;
 
 /* The sum in a factor 1/(...)^power as a linear space: all constants in it that are outside of
  * functions are coefficients of these columns. A sine comes with its cosine, for a phase. */
 typedef struct sl_search__skeleton_divisor {
-    int columns, power; // 0: the factor is no divisor
+    int columns, power;                      // 0: the factor is no divisor
     const sl_node *expr[SL_SKELETON__BELOW]; // the coefficient of the first is not 0
     uint64_t name[SL_SKELETON__BELOW];
     int8_t sine[SL_SKELETON__BELOW]; // of a cosine: its sine's place; else -1
@@ -137,7 +137,7 @@ typedef struct sl_skeletons {
     int low, high; // constants
     int rows, variables;
     const double *x[SL_SKELETON__INPUTS], *y;
-    double weight[SL_SKELETON__ROWS];   // 1 / |y|
+    double weight[SL_SKELETON__ROWS];                          // 1 / |y|
     double above[SL_SKELETON__ROWS], below[SL_SKELETON__ROWS]; // weights of N and of y D
     double rounding[SL_SKELETON__ROWS]; // half a unit of y's last digit, times the weight
     double sigma;                       // standard deviation of that; 0: y has all digits
@@ -152,8 +152,8 @@ typedef struct sl_skeletons {
     sl_search__skeleton_piece *piece;
     int32_t pieces, piece_room;
     sl_search__skeleton_index node_index, term_index, base_index;
-    int64_t bytes; // counted as the job's
-    uint32_t made; // bit i: variants of set i
+    int64_t bytes;                  // counted as the job's
+    uint32_t made;                  // bit i: variants of set i
     sl_search__skeleton_hits *hits; // by worker
     sl_arena arena;
     sl_arena scratch; // of canonical forms that may be known
@@ -245,8 +245,9 @@ typedef struct sl_search__skeleton_cleared {
     const sl_search__skeleton_base *base;
     int divisors;
     sl_search__skeleton_below divisor[SL_SKELETON__DIVISORS];
-    uint32_t mask; // those that y is multiplied by
+    uint32_t mask;                       // those that y is multiplied by
     uint32_t use[SL_SKELETON__DIVISORS]; // columns of a divisor
+    uint32_t lean; // terms of whose factors above only the first column is used
     sl_search__skeleton_replaced replaced;
     sl_search__skeleton_space above, below, scratch[2];
     // what its test needs
@@ -257,12 +258,18 @@ typedef struct sl_search__skeleton_cleared {
     double basis[(SL_SKELETON__CLEARED + 1) * SL_SKELETON__ROWS];
 } sl_search__skeleton_cleared;
 
+/* Which columns take part. */
+typedef struct sl_search__skeleton_extent {
+    bool phases;   // cosines of divisors
+    uint32_t lean; // as above
+} sl_search__skeleton_extent;
+
 typedef struct sl_search__skeleton_clear_hit {
     int32_t base;
     uint32_t mask;
     int columns;
     double left; // part of a column; by rounding alone about 1e-15
-    bool phases;
+    sl_search__skeleton_extent extent;
     int changed; // columns of the factor that has a constant inside; 0: there is none
     int inner;   // that factor is a divisor, and its function with that number; -1: it is none
     sl_search__skeleton_change change;
@@ -271,8 +278,8 @@ typedef struct sl_search__skeleton_clear_hit {
 /* skeleton_clear.c: which divisors a skeleton has; false: none or too many. */
 bool sl_search__skeleton_find_divisors(sl_search__skeleton_cleared *c, const sl_skeletons *s,
                                        int32_t base);
-/* Columns of the divisors: all, or without phases. */
-void sl_search__skeleton_use_columns(sl_search__skeleton_cleared *c, bool phases);
+/* Sets which columns are in use. */
+void sl_search__skeleton_use_columns(sl_search__skeleton_cleared *c, sl_search__skeleton_extent e);
 /* The spaces of mask and columns in use in the first rows; false: too many columns. */
 bool sl_search__skeleton_clear(sl_search__skeleton_cleared *c, int rows);
 /* Are y D and N dependent? *fits := false: there are too many columns to tell. */
@@ -281,15 +288,15 @@ bool sl_search__skeleton_is_dependent(bool *fits, sl_search__skeleton_cleared *c
 int sl_search__skeleton_columns(const double (**value)[SL_SKELETON__ROWS], const uint64_t **name,
                                 const sl_search__skeleton_cleared *c, int t, int f);
 bool sl_search__skeleton_is_cleared(const sl_search__skeleton_cleared *c, int t, int f);
-/* All skeletons with divisors, with no constant inside functions, with one in a divisor, or with
- * one in a numerator; hits are verified and offered. */
-typedef enum sl_search__skeleton_varied {
-    SL_SKELETON__VARIED_NONE,
-    SL_SKELETON__VARIED_BELOW,
-    SL_SKELETON__VARIED_ABOVE,
-} sl_search__skeleton_varied;
+typedef enum sl_search__skeleton_clearing {
+    SL_SKELETON__CLEAR_ALL,          // no constant inside functions, all divisors and columns
+    SL_SKELETON__CLEAR_SOME,         // where these are too many: some of them
+    SL_SKELETON__CLEAR_VARIED_BELOW, // one constant inside a function of a divisor
+    SL_SKELETON__CLEAR_VARIED_ABOVE, // one inside a function of a numerator
+} sl_search__skeleton_clearing;
+/* All skeletons with divisors; hits are verified and offered. */
 SL_NODISCARD sl_status sl_search__skeleton_clear_all(sl_skeletons *s,
-                                                     sl_search__skeleton_varied varied, int level);
+                                                     sl_search__skeleton_clearing how, int level);
 
 /* skeleton_clear_verify.c: *c := the skeleton of a hit, with what is changed in it, in `a`; mask
  * and columns in use stay. *good := false where that is not real in all rows. From any thread. */

@@ -8,16 +8,37 @@
 #include "base/base.h"
 
 enum {
-    SL_SKELETON__DIMS = 8,   // directions that are left when columns are taken out
-    SL_SKELETON__LANES = 8,  // blocks are padded to a multiple
-    SL_SKELETON__BLOCK = 128, // variants at once
-    SL_SKELETON__BESIDE = 3,  // columns of a variant beside another
+    SL_SKELETON__DIMS = 8,     // directions that are left when columns are taken out
+    SL_SKELETON__LANES = 8,    // blocks are padded to a multiple
+    SL_SKELETON__BLOCK = 128,  // variants at once
+    SL_SKELETON__BESIDE = 4,   // columns of a variant beside another
+    SL_SKELETON__TOGETHER = 6, // columns of two variants
+    SL_SKELETON__MINORS = 20,  // the most of them: subsets of 3 of 6 rows
 };
 
 /* Images of a block: by direction, one number per variant. */
 typedef struct sl_search__skeleton_image {
     double q[SL_SKELETON__DIMS][SL_SKELETON__BLOCK];
 } sl_search__skeleton_image;
+
+/* Minors of a block, in the same way. */
+typedef struct sl_search__skeleton_minors {
+    double of[SL_SKELETON__MINORS][SL_SKELETON__BLOCK];
+} sl_search__skeleton_minors;
+
+enum { SL_SKELETON__FIVE = 5 };
+
+/* Four columns for each variant of a factor, of which the first is the same for all of them, in
+ * directions 0 to 4. */
+typedef struct sl_search__skeleton_four {
+    double a[SL_SKELETON__FIVE]; // of length 1
+    const sl_search__skeleton_image *b;
+    /* The others: sum over r of c[r][d] value[r stride + i], and the same of x; without x any
+     * vector. */
+    const double (*c)[SL_SKELETON__FIVE], (*x)[SL_SKELETON__FIVE];
+    const double *c_value, *x_value;
+    int64_t stride;
+} sl_search__skeleton_four;
 
 typedef struct sl_search__skeleton_kernels {
     /* v less what it has of n orthonormal vectors, `rows` apart, four at once; returns v . v then.
@@ -30,10 +51,17 @@ typedef struct sl_search__skeleton_kernels {
     /* left[i] := the square of what the n vectors image[..].q[.][i] leave of direction 0. They are
      * made orthonormal, one after the other. */
     void (*leave)(double *left, sl_search__skeleton_image *image, int count, int n);
-    /* The same beside m orthonormal vectors; the images, at most SL_SKELETON__BESIDE, stay as they
-     * are. */
-    void (*leave_beside)(double *left, const sl_search__skeleton_image *image, int count, int n,
-                         const double (*other)[SL_SKELETON__DIMS], int m);
+    /* All minors of `count` columns in `size` directions from `first` on, by ascending set of
+     * directions (bit d is direction first + d). */
+    void (*minors)(sl_search__skeleton_minors *out, const sl_search__skeleton_image *image,
+                   int count, int first, int size, int n);
+    /* Variants of a block of n whose product with v, the sum of v[k] m->of[k][i] over k < minors,
+     * is below `least`: at[] := which; returns how many. */
+    int (*meet)(int *at, const double *v, const sl_search__skeleton_minors *m, int minors, int n,
+                double least);
+    /* Variants of a block of n for which the determinant of four columns in directions 1 to 4 is
+     * below `least`, relative to the lengths of the last two: at[] := which; returns how many. */
+    int (*meet_four)(int *at, const sl_search__skeleton_four *f, int rows, int n, double least);
     /* high, low := hashes of q[2..4] / q[1] in cells; 0 where direction 0 has all of it. */
     void (*keys)(uint32_t *high, uint32_t *low, const sl_search__skeleton_image *image, int n);
 } sl_search__skeleton_kernels;

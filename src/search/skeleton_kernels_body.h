@@ -109,35 +109,101 @@ static void leave(double *left, sl_search__skeleton_image *image, int count, int
     }
 }
 
-static void leave_beside(double *left, const sl_search__skeleton_image *image, int count, int n,
-                         const double (*other)[DIMS], int m) {
-    double start[DIMS] = { 1 };
-    for (int k = 0; k < m; k++) {
-        double part = 0;
-        for (int d = 0; d < DIMS; d++) part += start[d] * other[k][d];
-        for (int d = 0; d < DIMS; d++) start[d] -= part * other[k][d];
+/* Column k in `size` directions. One that is in the span of others is 0, and so would be all
+ * minors: any vector takes its place. */
+static inline void load_column(dvec *out, const sl_search__skeleton_image *image, int k, int first,
+                               int size, int i) {
+    dvec sum = { 0 };
+    for (int d = 0; d < size; d++) {
+        out[d] = d_load(&image[k].q[first + d][i]);
+        sum += out[d] * out[d];
     }
+    const ulvec none = (ulvec)(sum == 0);
+    if (!u_any(none)) return;
+    for (int d = 0; d < size; d++) {
+        const int turn = (3 * d + 2 * k + d * k) % 7;
+        out[d] = d_choose(none, d_set(0.125 * turn - 0.3), out[d]);
+    }
+}
+
+/* Determinants of c + 1 columns from those of c, along the last column. */
+static void minors(sl_search__skeleton_minors *out, const sl_search__skeleton_image *image,
+                   int count, int first, int size, int n) {
+    const unsigned sets = 1u << size;
     for (int i = 0; i < n; i += WD) {
-        dvec rest[DIMS] = { { 0 } }, q[SL_SKELETON__BESIDE][DIMS], sum = { 0 }, nothing = { 0 };
-        nothing += NOTHING;
-        for (int d = 0; d < DIMS; d++) rest[d] += start[d];
-        for (int c = 0; c < count; c++) {
-            dvec size = { 0 }, scale;
-            for (int d = 0; d < DIMS; d++) q[c][d] = d_load(&image[c].q[d][i]);
-            for (int k = 0; k < m; k++) {
-                dvec part = { 0 };
-                for (int d = 0; d < DIMS; d++) part += q[c][d] * other[k][d];
-                for (int d = 0; d < DIMS; d++) q[c][d] -= part * other[k][d];
+        dvec m[1 << SL_SKELETON__TOGETHER], q[SL_SKELETON__BESIDE][SL_SKELETON__TOGETHER];
+        int at = 0;
+        for (int k = 0; k < count; k++) load_column(q[k], image, k, first, size, i);
+        m[0] = d_set(1);
+        for (unsigned set = 1; set < sets; set++) {
+            const int columns = __builtin_popcount(set);
+            if (columns > count) continue;
+            bool minus = columns % 2 == 0;
+            m[set] = d_set(0);
+            for (unsigned rest = set; rest; rest &= rest - 1, minus = !minus) {
+                const int d = __builtin_ctz(rest);
+                const dvec part = q[columns - 1][d] * m[set & ~(1u << d)];
+                m[set] = minus ? m[set] - part : m[set] + part;
             }
-            for (int b = 0; b < c; b++) take_out(q[c], q[b]);
-            for (int d = 0; d < DIMS; d++) size += q[c][d] * q[c][d];
-            inverse_root(&scale, &size, &nothing);
-            for (int d = 0; d < DIMS; d++) q[c][d] *= scale;
-            take_out(rest, q[c]);
+            if (columns == count) d_store(&out->of[at++][i], m[set]);
         }
-        for (int d = 0; d < DIMS; d++) sum += rest[d] * rest[d];
-        d_store(left + i, sum);
     }
+}
+
+/* small[l] of WD variants from i on, as places in a list. */
+static inline int list_small(int *at, int found, const lvec *small, int i, int n) {
+    for (int l = 0; l < SL_MIN(WD, n - i); l++)
+        if ((*small)[l]) at[found++] = i + l;
+    return found;
+}
+
+static int meet(int *at, const double *v, const sl_search__skeleton_minors *m, int count, int n,
+                double least) {
+    int found = 0;
+    for (int i = 0; i < n; i += WD) {
+        dvec sum = d_load(&m->of[0][i]) * v[0];
+        for (int k = 1; k < count; k++) sum += d_load(&m->of[k][i]) * v[k];
+        const lvec small = (sum < least) & (sum > -least);
+        if (u_any((ulvec)small)) found = list_small(at, found, &small, i, n);
+    }
+    return found;
+}
+
+enum { FIVE = SL_SKELETON__FIVE };
+
+/* out[d] := the sum over rows of m[r][d] v[r stride]. */
+static inline void multiply_five(dvec *out, const double (*m)[FIVE], const double *v,
+                                 int64_t stride, int rows) {
+    for (int d = 0; d < FIVE; d++) out[d] = d_set(0);
+    for (int r = 0; r < rows; r++) {
+        const dvec x = d_load(v + r * stride);
+        for (int d = 0; d < FIVE; d++) out[d] += m[r][d] * x;
+    }
+}
+
+/* p[d] q[e] - p[e] q[d]. */
+static inline dvec cross(const dvec *p, const dvec *q, int d, int e) {
+    return p[d] * q[e] - p[e] * q[d];
+}
+
+static int meet_four(int *at, const sl_search__skeleton_four *f, int rows, int n, double least) {
+    int found = 0;
+    dvec a[FIVE], b[FIVE], c[FIVE], x[FIVE];
+    for (int d = 0; d < FIVE; d++) a[d] = d_set(f->a[d]), x[d] = d_set(0.3 + 0.1 * d * d);
+    for (int i = 0; i < n; i += WD) {
+        load_column(b, f->b, 0, 0, FIVE, i);
+        multiply_five(c, f->c, f->c_value + i, f->stride, rows);
+        if (f->x) multiply_five(x, f->x, f->x_value + i, f->stride, rows);
+        const dvec det =
+            ((cross(a, b, 1, 2) * cross(c, x, 3, 4) - cross(a, b, 1, 3) * cross(c, x, 2, 4)) +
+             (cross(a, b, 1, 4) * cross(c, x, 2, 3) + cross(a, b, 2, 3) * cross(c, x, 1, 4))) +
+            (cross(a, b, 3, 4) * cross(c, x, 1, 2) - cross(a, b, 2, 4) * cross(c, x, 1, 3));
+        dvec c_size = d_set(0), x_size = d_set(0);
+        for (int d = 0; d < FIVE; d++) c_size += c[d] * c[d], x_size += x[d] * x[d];
+        const lvec small = det * det <= least * least * (c_size * x_size);
+        if (u_any((ulvec)small)) found = list_small(at, found, &small, i, n);
+    }
+    return found;
 }
 
 static void keys(uint32_t *restrict high, uint32_t *restrict low,
@@ -158,4 +224,6 @@ static void keys(uint32_t *restrict high, uint32_t *restrict low,
     }
 }
 
-const sl_search__skeleton_kernels KERNELS = { deflate, images, leave, leave_beside, keys };
+const sl_search__skeleton_kernels KERNELS = {
+    deflate, images, leave, minors, meet, meet_four, keys
+};

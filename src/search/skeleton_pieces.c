@@ -145,6 +145,8 @@ static sl_status add_inner_slots(piece *p, sl_skeletons *s, builder *b, const sl
         if (b->failed) break;
         int n = columns_of(column, b, changed, p->factor.quarters, sine);
         slot kind = { .factor = true, .summand = !(free && is_summand(e, u)) };
+        // a root of (a x + b)^2 is one of (x + b/a)^2
+        kind.fractions = node->op == SL_OP_POW && u == node + 1;
         SL_TRY(add_slot(p, s, b, column, n, kind));
     }
     return b->failed ? sl_fail(SL_ENOMEM, "no memory for a skeleton") : SL_OK;

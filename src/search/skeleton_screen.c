@@ -33,15 +33,30 @@ enum {
     CHANGED_MAX = 6, // columns of a variant that are taken in
     CELL = 16,       // where y is rounded: width of a key's cells, in parts of the doubt
     SLOTS = 1 << 14,
-    BLOCKS = 48, // of variants, for pairs
+    BLOCKS = 48,       // of variants, for pairs
+    BLOCKS_INSIDE = 4, // of one factor, beside another of the same term
 };
 /* Parts of a column that are rounding errors; squares of what may be left of direction 0, and of an
  * image by rounding. */
 static const double DEPENDENT = 1e-11, NOTHING = 1e-10, LEFT = 1e-14, LEAST = 1e-18;
 static const double APART = 1e-6, PARALLEL = 1e-5;
+/* Determinant of two variants that are compared further; where y is rounded, in doubts; of two that
+ * have a column in common. Square of what is left of an image by rounding. */
+static const double DETERMINANT = 1e-7, DOUBTS = 4, SHARED = 1e-11, DEPENDENT_IMAGE = 1e-16;
 /* Where y is rounded: residual allowed, in standard errors; largest doubt, as a part of y's
  * direction, for one variant and for two; chance of a false hit. */
 static const double ERRORS = 3, DOUBT_ONE = 0.05, DOUBT_TWO = 3e-3, CHANCE = 1e-10;
+
+/* Two factors of a term, each with a constant inside: the columns are a, a variant of the fixed one
+ * beside a summand of the other, b, the reverse, c, the product of both, and x, one further column.
+ * Without y's direction they are dependent. */
+typedef struct inside {
+    const sl_search__skeleton_piece *fixed, *other;
+    double lead[K], further[K]; // the other factors' first columns; one of a further column
+    bool has_further;
+    double c[K][SL_SKELETON__FIVE], x[K][SL_SKELETON__FIVE];
+    sl_search__skeleton_image b[BLOCKS_INSIDE];
+} inside;
 
 typedef struct screen {
     sl_skeletons *s;
@@ -54,10 +69,11 @@ typedef struct screen {
     int most;                            // columns of a variant
     double basis[(RANK + DIMS + 1) * K]; // of the plain columns, then orthogonal to them
     double across[K][DIMS];              // the latter by row
-    // products of a term's other factors, by the number of its columns
+    // products of a term's other factors; of how many the column is not the factor's first one
     double product[SL_SKELETON__PRODUCTS][K];
-    int products;
-    sl_search__skeleton_image image[CHANGED_MAX];
+    int products, further[SL_SKELETON__PRODUCTS];
+    sl_search__skeleton_image image[CHANGED_MAX + 1];
+    double alone[DIMS]; // image of a fixed factor beside a summand of the other
     double left[BLOCK];
     uint32_t high[BLOCK], low[BLOCK];
     // variants stored for comparison
@@ -67,6 +83,7 @@ typedef struct screen {
     uint64_t key[SLOTS];
     int32_t stamp[SLOTS], place[SLOTS];
     int32_t turn;
+    inside two;
     // variants with all their columns, made orthonormal, for pairs
     bool pairs, inside;
     int blocks;
@@ -74,6 +91,10 @@ typedef struct screen {
         sl_search__skeleton_image image[SL_SKELETON__BESIDE];
         sl_search__skeleton_change first;
         int count, n;
+        struct minors {
+            int columns, size; // 0 columns: not made
+            sl_search__skeleton_minors m;
+        } minors[2]; // in directions from 0 and from 1 on
     } block[BLOCKS];
 } screen;
 
@@ -99,27 +120,34 @@ typedef struct fixed {
     sl_search__skeleton_change change;
 } fixed;
 
-/* Columns of a factor, one behind the other, and where their rows are. */
+/* Columns of a factor, one behind the other, and where their rows are; the last may be 1. */
 typedef struct columns {
     const double *value;
     int count;
     int64_t column, row; // from one to the next
+    bool one;
 } columns;
+
+/* Has a factor a summand outside of its functions? */
+static bool has_summand(const sl_search__skeleton_piece *p) {
+    return p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM;
+}
 
 static columns columns_of(const screen *c, const sl_search__skeleton_term *t, int f,
                           const fixed *x) {
     const sl_search__skeleton_piece *p = &c->s->piece[t->piece[f]];
     if (!x || x->change.factor != f)
-        return (columns){ p->value[0], p->plains, SL_SKELETON__ROWS, 1 };
+        return (columns){ p->value[0], p->plains, SL_SKELETON__ROWS, 1, false };
     const sl_search__skeleton_set *set = &x->piece->set[x->change.set];
-    return (columns){ set->value + x->change.variant, p->columns, set->rows * (int64_t)set->stride,
-                      set->stride };
+    return (columns){ set->value + x->change.variant, p->columns + has_summand(p),
+                      set->rows * (int64_t)set->stride, set->stride, has_summand(p) };
 }
 
 /* product[] := all products of the plain columns of a term's factors but one (-1: of all), times
  * the weights; at most SL_SKELETON__PRODUCTS. The first has what the skeleton has. */
 static void multiply_plains(screen *c, const sl_search__skeleton_term *t, int but, const fixed *x) {
     c->products = 1;
+    c->further[0] = 0;
     memcpy(c->product[0], c->s->weight, (size_t)c->rows * sizeof(double));
     for (int f = 0; f < t->factors; f++) {
         const columns v = columns_of(c, t, f, x);
@@ -127,10 +155,12 @@ static void multiply_plains(screen *c, const sl_search__skeleton_term *t, int bu
         int n = c->products;
         for (int i = v.count - 1; i >= 0; i--) {
             const double *value = v.value + i * v.column;
+            const bool one = v.one && i == v.count - 1;
             int to = i * n, most = SL_MIN(n, SL_SKELETON__PRODUCTS - to);
             for (int k = 0; k < most; k++) {
                 for (int r = 0; r < c->rows; r++)
-                    c->product[to + k][r] = c->product[k][r] * value[r * v.row];
+                    c->product[to + k][r] = c->product[k][r] * (one ? 1 : value[r * v.row]);
+                c->further[to + k] = c->further[k] + (i > 0);
                 c->products = SL_MAX(c->products, to + k + 1);
             }
         }
@@ -309,6 +339,7 @@ static void keep_block(screen *c, sl_search__skeleton_change change, int count, 
     struct block *b = &c->block[c->blocks++];
     b->count = SL_MIN(count, SL_SKELETON__BESIDE);
     b->n = n;
+    b->minors[0].columns = b->minors[1].columns = 0;
     b->first = change;
     b->first.variant = from;
     memcpy(b->image, c->image, (size_t)b->count * sizeof *b->image);
@@ -324,20 +355,39 @@ static sl_status try_variant(screen *c, int i, const sl_search__skeleton_change 
     return c->doubt > 0 ? meet_rounded(c, i, change) : meet(c, i, change);
 }
 
-/* Variants from .. from + n of a factor; m: directions times the other factors, by product. */
+/* A column of a variant times a product of the other factors. */
+typedef struct pick {
+    int product, column;
+} pick;
+
+/* Which columns of a variant are taken in: a formula has few constants, so first those that need
+ * least of them. */
+static int pick_columns(pick *out, const screen *c, int count) {
+    int n = 0;
+    for (int further = 0; further <= SL_SKELETON__FACTORS; further++)
+        for (int i = 0; i < c->products; i++)
+            for (int k = 0; k < count && n < c->most; k++)
+                if (c->further[i] + (k > 0) == further) out[n++] = (pick){ i, k };
+    return n;
+}
+
+/* Variants from .. from + n of a factor; m: directions times the other factors, by column. */
 static sl_status try_block(screen *c, const sl_search__skeleton_piece *p,
-                           sl_search__skeleton_change change, const fixed *x, double (*m)[K][DIMS],
-                           int from, int n) {
+                           sl_search__skeleton_change change, const fixed *x, const pick *picks,
+                           int count, double (*m)[K][DIMS], int from, int n) {
     const sl_search__skeleton_set *set = &p->set[change.set];
     const sl_search__skeleton_kernels *kernels = c->s->kernels;
-    int count = 0;
-    for (int i = 0; i < c->products && count < c->most; i++)
-        for (int k = 0; k < p->columns && count < c->most; k++) {
-            const double *v = set->value + (int64_t)k * set->rows * set->stride + from;
-            kernels->images(&c->image[count++], m[i][0], c->product[i], v, set->stride, c->rows, n,
-                            LEAST);
-        }
+    for (int i = 0; i < count; i++) {
+        const int64_t column = (int64_t)picks[i].column * set->rows * set->stride;
+        kernels->images(&c->image[i], m[i][0], c->product[picks[i].product],
+                        set->value + column + from, set->stride, c->rows, n, LEAST);
+    }
     if (!x) kernels->keys(c->high, c->low, &c->image[0], n);
+    if (x && has_summand(p)) {
+        for (int d = 0; d < DIMS; d++)
+            for (int i = 0; i < n; i++) c->image[count].q[d][i] = c->alone[d];
+        count++;
+    }
     kernels->leave(c->left, c->image, count, n);
     if (!x) keep_block(c, change, count, from, n);
     for (int i = 0; i < n; i++) {
@@ -347,49 +397,235 @@ static sl_status try_block(screen *c, const sl_search__skeleton_piece *p,
     return SL_OK;
 }
 
-/* Variant i of block a beside all of block b. */
-static sl_status try_beside(screen *c, const struct block *a, int i, const struct block *b) {
-    double other[SL_SKELETON__BESIDE][DIMS];
-    for (int k = 0; k < a->count; k++)
-        for (int d = 0; d < DIMS; d++) other[k][d] = a->image[k].q[d][i];
-    c->s->kernels->leave_beside(c->left, b->image, b->count, b->n, other, a->count);
-    for (int k = 0; k < b->n; k++) {
-        if (!(c->left[k] < SL_MAX(LEFT, c->doubt * c->doubt))) continue;
-        sl_search__skeleton_change one = a->first, two = b->first;
-        one.variant += i, two.variant += k;
-        SL_TRY(add_hit(c, &one, &two, c->left[k] / (c->doubt * c->doubt)));
+/* Adds a column of variant i to an orthonormal basis of n, unless it is in its span. */
+static int extend(double (*basis)[DIMS], int n, const screen *c,
+                  const sl_search__skeleton_image *image, int i) {
+    double *v = basis[n];
+    for (int d = 0; d < DIMS; d++) v[d] = image->q[d][i];
+    const double size = c->s->kernels->deflate(v, basis[0], n, DIMS);
+    if (!(size > DEPENDENT_IMAGE)) return n;
+    for (int d = 0; d < DIMS; d++) v[d] /= sqrt(size);
+    return n + 1;
+}
+
+/* The square of what p columns of variant i of a and q of variant k of b leave of direction 0. */
+static double left_by_both(const screen *c, const struct block *a, int i, int p,
+                           const struct block *b, int k, int q) {
+    double basis[SL_SKELETON__TOGETHER + 1][DIMS], rest[DIMS] = { 1 };
+    int n = 0;
+    for (int o = 0; o < p; o++) n = extend(basis, n, c, &a->image[o], i);
+    for (int o = 0; o < q; o++) n = extend(basis, n, c, &b->image[o], k);
+    return c->s->kernels->deflate(rest, basis[0], n, DIMS);
+}
+
+/* The minors of `count` columns of a block in `size` directions from `first` on. */
+static const sl_search__skeleton_minors *minors_of(const screen *c, struct block *b, int count,
+                                                   int first, int size) {
+    struct minors *m = &b->minors[first];
+    if (m->columns != count || m->size != size)
+        c->s->kernels->minors(&m->m, b->image, count, first, size, b->n);
+    m->columns = count;
+    m->size = size;
+    return &m->m;
+}
+
+/* The determinant of p columns of one variant and size - p of another is a sum, over sets of p
+ * directions, of minors of the first times minors of the other in the directions that are left.
+ * The latter are in the reverse order. sign[] := those of the sum, in that order; returns how many
+ * there are. */
+static int make_signs(double *sign, int p, int size) {
+    int n = 0;
+    for (unsigned set = 1u << size; set-- > 0;) {
+        if (__builtin_popcount(set) != p) continue;
+        int sum = p * (p - 1) / 2;
+        for (unsigned rest = set; rest; rest &= rest - 1) sum += __builtin_ctz(rest);
+        sign[n++] = sum % 2 ? -1 : 1;
+    }
+    return n;
+}
+
+/* Two blocks of variants of different terms: p columns of either one's, q of the other's. */
+typedef struct both {
+    struct block *a, *b;
+    int p, q;
+    double sign[SL_SKELETON__MINORS];
+    int terms; // of a determinant
+} both;
+
+/* Variant i of a and k of b, if y takes part in their dependence: one of their columns alone, which
+ * two variants of one function often share, is dependent in direction 0 too. */
+static sl_status check_both(screen *c, const both *x, int i, int k) {
+    const double reach = SL_MAX(LEFT, c->doubt * c->doubt);
+    const sl_search__skeleton_minors *m = minors_of(c, x->a, x->p, 0, x->p + x->q);
+    const sl_search__skeleton_minors *o = minors_of(c, x->b, x->q, 0, x->p + x->q);
+    double sum = 0;
+    for (int t = 0; t < x->terms; t++) sum += x->sign[t] * m->of[x->terms - 1 - t][i] * o->of[t][k];
+    if (fabs(sum) < SHARED) return SL_OK;
+    const double left = left_by_both(c, x->a, i, x->p, x->b, k, x->q);
+    sl_search__skeleton_change one = x->a->first, two = x->b->first;
+    if (!(left < reach)) return SL_OK;
+    one.variant += i, two.variant += k;
+    return add_hit(c, &one, &two, left / reach);
+}
+
+/* All variants of block a beside all of block b. Without direction 0, which is y's, the columns of
+ * two variants of a formula are dependent: their determinant in as many directions is 0. */
+static sl_status try_beside(screen *c, struct block *a, struct block *b) {
+    const int most = SL_MIN(c->most, SL_SKELETON__TOGETHER);
+    const double least = SL_MAX(DETERMINANT, DOUBTS * c->doubt);
+    both x = { .a = a, .b = b, .p = a->count, .q = b->count };
+    while (x.p + x.q > most) *(x.p > x.q ? &x.p : &x.q) -= 1;
+    x.terms = make_signs(x.sign, x.p, x.p + x.q);
+    const sl_search__skeleton_minors *m = minors_of(c, a, x.p, 1, x.p + x.q);
+    const sl_search__skeleton_minors *o = minors_of(c, b, x.q, 1, x.p + x.q);
+    for (int i = 0; i < a->n; i++) {
+        double v[SL_SKELETON__MINORS];
+        int at[BLOCK];
+        for (int t = 0; t < x.terms; t++) v[t] = x.sign[t] * m->of[x.terms - 1 - t][i];
+        const int found = c->s->kernels->meet(at, v, o, x.terms, b->n, least);
+        for (int k = 0; k < found; k++) SL_TRY(check_both(c, &x, i, at[k]));
     }
     return SL_OK;
 }
 
 static sl_status try_pairs(screen *c) {
+    int64_t tried = 0;
     for (int i = 0; i < c->blocks; i++)
         for (int k = i + 1; k < c->blocks; k++) {
-            const struct block *a = &c->block[i], *b = &c->block[k];
-            if (a->first.term == b->first.term || SL_MAX(a->count, b->count) < 2 ||
-                a->count + b->count > c->most)
-                continue;
-            for (int v = 0; v < a->n; v++) SL_TRY(try_beside(c, a, v, b));
-            atomic_fetch_add_explicit(&c->s->job->tried, (int64_t)a->n * b->n,
-                                      memory_order_relaxed);
+            struct block *a = &c->block[i], *b = &c->block[k];
+            if (a->first.term == b->first.term || SL_MAX(a->count, b->count) < 2) continue;
+            SL_TRY(try_beside(c, a, b));
+            tried += (int64_t)a->n * b->n;
         }
+    atomic_fetch_add_explicit(&c->s->job->tried, tried, memory_order_relaxed);
     return SL_OK;
 }
 
-static sl_status try_factor(screen *c, int t, int f, int set, const fixed *x) {
+/* The image of the first product, which has a fixed factor. */
+static void set_alone(screen *c) {
+    double size = 0;
+    for (int d = 0; d < DIMS; d++) {
+        c->alone[d] = 0;
+        for (int r = 0; r < c->rows; r++) c->alone[d] += c->across[r][d] * c->product[0][r];
+        size += c->alone[d] * c->alone[d];
+    }
+    for (int d = 0; d < DIMS && size > 0; d++) c->alone[d] /= sqrt(size);
+}
+
+/* Variants of factor f of term t, from .. from + count. */
+static sl_status try_factor(screen *c, int t, int f, int set, const fixed *x, int32_t from,
+                            int32_t count) {
     const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
     const sl_search__skeleton_piece *p = &c->s->piece[term->piece[f]];
     sl_search__skeleton_change change = { (int8_t)t, (int8_t)f, (int8_t)set, 0 };
-    const int32_t count = p->set[set].count;
+    const int32_t end = from + count;
     double m[CHANGED_MAX][K][DIMS];
+    pick picks[CHANGED_MAX];
     if (count == 0 || c->rows > p->set[set].rows) return SL_OK;
     multiply_plains(c, term, f, x);
-    for (int i = 0; i < SL_MIN(c->products, c->most); i++)
+    const int n = pick_columns(picks, c, p->columns);
+    if (x) set_alone(c);
+    for (int i = 0; i < n; i++)
         for (int r = 0; r < c->rows; r++)
-            for (int d = 0; d < DIMS; d++) m[i][r][d] = c->across[r][d] * c->product[i][r];
-    for (int32_t from = 0; from < count && c->products > 0; from += BLOCK)
-        SL_TRY(try_block(c, p, change, x, m, from, SL_MIN(BLOCK, count - from)));
-    atomic_fetch_add_explicit(&c->s->job->tried, count, memory_order_relaxed);
+            for (int d = 0; d < DIMS; d++)
+                m[i][r][d] = c->across[r][d] * c->product[picks[i].product][r];
+    for (; from < end && n > 0; from += BLOCK)
+        SL_TRY(try_block(c, p, change, x, picks, n, m, from, SL_MIN(BLOCK, end - from)));
+    return SL_OK;
+}
+
+/* lead and further columns of the factors that are not varied. */
+static void take_leads(inside *w, screen *c, const sl_search__skeleton_term *term, int f, int g) {
+    w->has_further = false;
+    memcpy(w->lead, c->s->weight, (size_t)c->rows * sizeof *w->lead);
+    memcpy(w->further, c->s->weight, (size_t)c->rows * sizeof *w->lead);
+    for (int k = 0; k < term->factors; k++) {
+        const sl_search__skeleton_piece *p = &c->s->piece[term->piece[k]];
+        if (k == f || k == g || p->plains == 0) continue;
+        const bool further = !w->has_further && p->plains > 1;
+        for (int r = 0; r < c->rows; r++) {
+            w->lead[r] *= p->value[0][r];
+            w->further[r] *= p->value[further][r];
+        }
+        w->has_further = w->has_further || further;
+    }
+}
+
+/* m[r][d] := directions 0 to 4, times two vectors. */
+static void multiply_across(double (*m)[SL_SKELETON__FIVE], const screen *c, const double *v,
+                            const double *w, int64_t stride) {
+    for (int r = 0; r < c->rows; r++)
+        for (int d = 0; d < SL_SKELETON__FIVE; d++)
+            m[r][d] = c->across[r][d] * v[r] * w[r * stride];
+}
+
+/* The columns of variant i of the fixed factor beside variants of the other from `from` on. */
+static void set_four(sl_search__skeleton_four *four, inside *w, const screen *c, int i, int from) {
+    const sl_search__skeleton_set *mine = &w->fixed->set[SL_SKELETON__ONE];
+    const sl_search__skeleton_set *its = &w->other->set[SL_SKELETON__ONE];
+    const int64_t column = mine->rows * (int64_t)mine->stride;
+    const double *value = mine->value + i;
+    double size = 0;
+    multiply_across(w->c, c, w->lead, value, mine->stride);
+    *four = (sl_search__skeleton_four){ .b = &w->b[from / BLOCK],
+                                        .c = w->c,
+                                        .c_value = its->value + from,
+                                        .x = w->x,
+                                        .x_value = its->value + from,
+                                        .stride = its->stride };
+    if (w->other->columns > 1) {
+        four->x = w->c;
+        four->x_value += its->rows * (int64_t)its->stride;
+    } else if (w->fixed->columns > 1) {
+        multiply_across(w->x, c, w->lead, value + column, mine->stride);
+    } else if (w->has_further) {
+        multiply_across(w->x, c, w->further, value, mine->stride);
+    } else {
+        four->x = NULL;
+    }
+    for (int d = 0; d < SL_SKELETON__FIVE; d++) {
+        for (int r = 0; r < c->rows; r++) four->a[d] += w->c[r][d];
+        size += four->a[d] * four->a[d];
+    }
+    for (int d = 0; d < SL_SKELETON__FIVE; d++)
+        four->a[d] = has_summand(w->other) && size > 0 ? four->a[d] / sqrt(size) : 0.7 - 0.3 * d;
+}
+
+/* b: images of the other factor's variants beside a summand of the fixed one. */
+static void set_beside(inside *w, const screen *c) {
+    const sl_search__skeleton_set *its = &w->other->set[SL_SKELETON__ONE];
+    double m[K][DIMS];
+    for (int r = 0; r < c->rows; r++)
+        for (int d = 0; d < DIMS; d++) m[r][d] = c->across[r][d] * w->lead[r];
+    for (int from = 0; from < its->count; from += BLOCK) {
+        sl_search__skeleton_image *to = &w->b[from / BLOCK];
+        if (has_summand(w->fixed))
+            c->s->kernels->images(to, m[0], w->lead, its->value + from, its->stride, c->rows,
+                                  SL_MIN(BLOCK, its->count - from), LEAST);
+        else
+            memset(to, 0, sizeof *to);
+    }
+}
+
+static sl_status try_two_factors(screen *c, inside *w, int t, int f, int g) {
+    const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
+    const int32_t mine = w->fixed->set[SL_SKELETON__ONE].count;
+    const int32_t its = w->other->set[SL_SKELETON__ONE].count;
+    const double least = SL_MAX(DETERMINANT, DOUBTS * c->doubt);
+    fixed x = { w->fixed, { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
+    take_leads(w, c, term, f, g);
+    set_beside(w, c);
+    for (; x.change.variant < mine; x.change.variant++)
+        for (int from = 0; from < its; from += BLOCK) {
+            sl_search__skeleton_four four;
+            int at[BLOCK];
+            set_four(&four, w, c, x.change.variant, from);
+            const int found =
+                c->s->kernels->meet_four(at, &four, c->rows, SL_MIN(BLOCK, its - from), least);
+            for (int k = 0; k < found; k++)
+                SL_TRY(try_factor(c, t, g, SL_SKELETON__ONE, &x, from + at[k], 1));
+        }
+    atomic_fetch_add_explicit(&c->s->job->tried, (int64_t)mine * its, memory_order_relaxed);
     return SL_OK;
 }
 
@@ -398,13 +634,15 @@ static sl_status try_inside(screen *c, int t) {
     const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
     for (int f = 0; f < term->factors; f++)
         for (int g = 0; g < term->factors; g++) {
-            const sl_search__skeleton_piece *p = &c->s->piece[term->piece[f]];
-            const int32_t mine = p->set[SL_SKELETON__ONE].count;
-            const int32_t its = c->s->piece[term->piece[g]].set[SL_SKELETON__ONE].count;
-            if (f == g || mine > its || (mine == its && f > g)) continue;
-            fixed x = { p, { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
-            for (; x.change.variant < mine; x.change.variant++)
-                SL_TRY(try_factor(c, t, g, SL_SKELETON__ONE, &x));
+            inside *w = &c->two;
+            w->fixed = &c->s->piece[term->piece[f]];
+            w->other = &c->s->piece[term->piece[g]];
+            const sl_search__skeleton_set *mine = &w->fixed->set[SL_SKELETON__ONE];
+            const sl_search__skeleton_set *its = &w->other->set[SL_SKELETON__ONE];
+            if (f == g || mine->count > its->count || (mine->count == its->count && f > g))
+                continue;
+            if (mine->count == 0 || c->rows > SL_MIN(mine->rows, its->rows)) continue;
+            if (its->count <= BLOCKS_INSIDE * BLOCK) SL_TRY(try_two_factors(c, w, t, f, g));
         }
     return SL_OK;
 }
@@ -421,9 +659,15 @@ static sl_status try_base(screen *c) {
     c->waiting = c->blocks = 0;
     for (int t = 0; t < c->base->terms; t++)
         for (int f = 0; f < c->s->term[c->base->term[t]].factors; f++)
-            for (int set = 0; set < SL_SKELETON__SETS; set++)
-                if (c->sets >> set & 1) SL_TRY(try_factor(c, t, f, set, NULL));
-    for (int t = 0; t < c->base->terms && c->inside; t++) SL_TRY(try_inside(c, t));
+            for (int set = 0; set < SL_SKELETON__SETS; set++) {
+                const int32_t piece = c->s->term[c->base->term[t]].piece[f];
+                const int32_t count = c->s->piece[piece].set[set].count;
+                if (!(c->sets >> set & 1)) continue;
+                SL_TRY(try_factor(c, t, f, set, NULL, 0, count));
+                atomic_fetch_add_explicit(&c->s->job->tried, count, memory_order_relaxed);
+            }
+    for (int t = 0; t < c->base->terms && c->inside && c->doubt < DOUBT_TWO; t++)
+        SL_TRY(try_inside(c, t));
     return try_pairs(c);
 }
 

@@ -79,7 +79,7 @@ static bool evaluate(column *c, const sl_skeletons *s) {
 /* A factor of a term that has a variant's columns. */
 typedef struct changed {
     int factor, count;
-    const sl_node *expr[SL_SKELETON__CHANGED];
+    const sl_node *expr[SL_SKELETON__CHANGED + 1];
 } changed;
 
 static void add_columns(formula *f, const sl_search__skeleton_product *p) {
@@ -120,6 +120,9 @@ static sl_status take_change(changed *out, formula *f, const sl_search__skeleton
     for (int k = 0; k < p->columns; k++)
         SL_TRY(sl_search__skeleton_variant_expr(&out->expr[k], f->a, p,
                                                 &p->set[c->set].list[c->variant], k));
+    // a summand outside, which matters beside a variant of another factor
+    if (p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM)
+        out->expr[out->count++] = p->plain[p->plains - 1];
     return SL_OK;
 }
 

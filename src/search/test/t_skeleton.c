@@ -19,31 +19,38 @@ static const at_level formulas[] = {
     // (sqrt(x2) - sin(x1)) (exp(x1) + exp(x2)); one constant inside
     { "sqrt(x2)*exp(2*x2) - 8*exp(x1)*(sin(x1) + 3) - 2*exp(x2)*sin(x1) + exp(x1 + 1)*(sqrt(x2) - "
       "4)",
-      2, 2 },
+      2, 3 },
     // (x1^2 + exp(x1)) (sin(x1) + x1); none
-    { "9*x1^2*sin(x1) + 7*x1^3 - exp(x1)*(sin(x1) + 2) + 5*x1*exp(x1)", 1, 2 },
+    { "9*x1^2*sin(x1) + 7*x1^3 - exp(x1)*(sin(x1) + 2) + 5*x1*exp(x1)", 1, 3 },
     // (x1^2 + exp(x2)) (sin(x1) + x2); two
-    { "x1^2*sin(2*x1) + 7*x1^2*(x2 + 3) - exp(-x2)*sin(x1) + 5*x2*exp(x2)", 2, 2 },
+    { "x1^2*sin(2*x1) + 7*x1^2*(x2 + 3) - exp(-x2)*sin(x1) + 5*x2*exp(x2)", 2, 3 },
     // (sin(x1) - x1) sin(x1) / x1^2
     { "-3*(sin(x1) - 5)^2/x1^2 + sin(x1 - 2)/(x1 + 2)^2 + 4/x1", 1, 0 },
     // (x1 + sin(x1)) / (x1 + exp(x1)): a common divisor, a constant in one of its copies
-    { "3*x1/(x1 + exp(x1) + 2) + 2*(sin(x1) + 1)/(x1 + exp(x1))", 1, 2 },
+    { "3*x1/(x1 + exp(x1) + 2) + 2*(sin(x1) + 1)/(x1 + exp(x1))", 1, 3 },
     // the same in both copies
-    { "x1^2/(x1 + exp(2*x1)) - sin(x1)/(x1 + exp(x1) + 2)", 1, 2 },
+    { "x1^2/(x1 + exp(2*x1)) - sin(x1)/(x1 + exp(x1) + 2)", 1, 3 },
     // (x1 + exp(x1)) sin(sin(x1)), one constant inside
     { "x1*sin(2*sin(x1)) - 3*(exp(x1) + 2)*sin(sin(x1))", 1, 0 },
     // a root of a negative power keeps its summand outside
     { "sin(x1)*(1/sqrt(x1 + 2) - 3) + exp(2*x1)", 1, 0 },
     // a fraction under a root
-    { "x2^(3/2) + sin(x1)*sqrt(x2 + 1/2) + exp(x1)", 2, 5 },
+    { "x2^(3/2) + sin(x1)*sqrt(x2 + 1/2) + exp(x1)", 2, 7 },
     // two constants in one place of a divisor
     { "x1/(x1 - exp(x1)) - sin(x1)/(2*x1 - exp(x1) - 1)", 1, 8 },
     // a constant in each of two terms with a phase or a summand
-    { "-sin(x1 + 4)/(x1 + exp(2*x1)) + (x1 + 6)/(x1 + exp(x1) + 2)", 1, 9 },
+    { "-sin(x1 + 4)/(x1 + exp(2*x1)) + (x1 + 6)/(x1 + exp(x1) + 2)", 1, 3 },
     // the same without a divisor
-    { "(x1 + 3)*exp(2*x1) + 5*x1*sin(2*x1 + 1)", 1, 7 },
+    { "(x1 + 3)*exp(2*x1) + 5*x1*sin(2*x1 + 1)", 1, 0 },
+    // many columns beside the constant: those that need fewest constants are taken in
+    { "x1^2*(2*x2 + 1)*(sin(2*x2) - 1) - 2*x1*sin(x2)*(exp(x1) - 2)", 2, 0 },
     // a constant in each of two factors of one term
     { "x1^2 + 3*sqrt(x1 + 2)/(sin(x1) + 2)", 1, 6 },
+    // the same with a summand beside one of them, and with a phase
+    { "exp(-x2)*(sqrt(x2) - 4) - sin(2*x2)*(exp(2*x1 - 2) - 2)", 2, 6 },
+    { "-2*x1 - exp(x2) - sin(2*x1 - 1)/sqrt(x1 + 1)", 2, 6 },
+    // a fraction in the square under a root
+    { "x1/(x2 - 2) + 2*x2 - sqrt((2*x1 - 1)^2)", 2, 7 },
 };
 
 static void each_level_finds_its_formulas(void **state) {
@@ -58,7 +65,7 @@ static void phases_are_whole_numbers(void **state) {
     const sl_search_options o = with_grammar();
     sl_search_result *r;
     plant(&table, t, "x1^2*(sin(x1 - 2) + 3) + exp(2*x1)", 1, 64, 0.2, 3);
-    SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 2));
+    SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 3));
     SL_CHECK(t, r->count > 0 && strstr(text_of(t, &r->formula[0]), "sin(x1 - 2)"), "%s",
              r->count ? text_of(t, &r->formula[0]) : "nothing");
     sl_search_result_free(r);
@@ -85,7 +92,7 @@ static void rounded_numbers_have_their_formula(void **state) {
             sl_snprintf(text, sizeof text, "%.5e", table.y[k]);
             table.y[k] = sl_strtod(text, NULL);
         }
-        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 2, 2));
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 3, 3));
         found += r->count > 0;
         SL_CHECK(t, r->count == 0 || holds(t, &table, &r->formula[0]), "%s: %s", cases[i % 2],
                  text_of(t, &r->formula[0]));
@@ -101,7 +108,7 @@ static void random_numbers_have_no_formula(void **state) {
     for (int i = 0; i < SL_LEN(rows); i++) {
         sl_search_result *r;
         plant(&table, t, NULL, 1, rows[i], 0.2, 3);
-        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 2));
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 3));
         SL_CHECK(t, r->count == 0, "%d rows: %s", rows[i], text_of(t, &r->formula[0]));
         SL_CHECK(t, (r->tried > 0) == (rows[i] >= 48), "%d rows: %lld variants", rows[i],
                  (long long)r->tried);
@@ -118,7 +125,7 @@ static void smooth_functions_are_not_taken_for_sums(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_search_result *r;
         plant(&table, t, cases[i], 1, 64, 1, 1.5);
-        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 2));
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 3));
         SL_CHECK(t, r->count == 0, "%s: %s", cases[i], text_of(t, &r->formula[0]));
         sl_search_result_free(r);
     }
@@ -131,7 +138,7 @@ static void hostile_tables_are_harmless(void **state) {
         sl_search_result *r;
         plant_hostile(&table, t, i, 50);
         table.problem.inputs = 1;
-        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 2));
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 3));
         sl_search_result_free(r);
     }
 }
@@ -147,7 +154,7 @@ static void operators_of_other_grammars_are_left_alone(void **state) {
         if (i == 0) g.ops &= ~(1u << SL_OPERATOR_SIN);
         if (i == 1) o.ops &= ~(1u << SL_OPERATOR_COS);
         if (i == 2) o.grammar = NULL;
-        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 2, 2));
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 3, 3));
         SL_CHECK(t, r->count == 0 && r->tried == 0, "%d: %lld variants", i, (long long)r->tried);
         sl_search_result_free(r);
     }
@@ -161,7 +168,7 @@ static void answers_do_not_depend_on_threads(void **state) {
     for (int i = 0; i < 2; i++) {
         sl_pool *pool;
         SL_MUST(t, sl_par_pool_new(&pool, 1 + 2 * i));
-        SL_MUST(t, run_skeletons(&r[i], &table, pool, &o, 0, 2));
+        SL_MUST(t, run_skeletons(&r[i], &table, pool, &o, 0, 3));
         sl_par_pool_free(pool);
     }
     const bool same = r[0]->count > 0 && same_answers(r[0], r[1]);
@@ -176,7 +183,7 @@ static void memory_stays_below_its_limit(void **state) {
     for (int64_t limit = 1000; limit < 100000000; limit *= 10) {
         sl_search_result *r;
         o.max_memory = limit;
-        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 2));
+        SL_MUST(t, run_skeletons(&r, &table, NULL, &o, 0, 3));
         SL_CHECK(t, r->memory <= limit, "%lld bytes of %lld", (long long)r->memory,
                  (long long)limit);
         SL_CHECK(t, (r->count > 0) == (limit > 9000000), "%lld formulas within %lld bytes",
@@ -186,7 +193,7 @@ static void memory_stays_below_its_limit(void **state) {
 }
 
 static sl_status run_small(sl_search_result **out, const sl_search_options *o) {
-    SL_TRY(run_skeletons(out, &table, NULL, o, 2, 2));
+    SL_TRY(run_skeletons(out, &table, NULL, o, 3, 3));
     sl_search_result_free(*out);
     return SL_OK;
 }
@@ -207,8 +214,10 @@ static void kernels_agree(void **state) {
     enum { ROWS = 24, N = SL_SKELETON__BLOCK, DIMS = SL_SKELETON__DIMS };
     typedef struct answers {
         sl_search__skeleton_image image[2];
+        sl_search__skeleton_minors one, two;
         double left[N], rest[ROWS], size;
         uint32_t high[N], low[N];
+        int met[N], n_met, four[N], n_four;
     } answers;
     static answers got[SL_ISA_COUNT];
     static double v[2][ROWS * N];
@@ -228,6 +237,17 @@ static void kernels_agree(void **state) {
         k->leave(g->left, g->image, 2, N);
         for (int r = 0; r < ROWS; r++) g->rest[r] = w[r];
         g->size = k->deflate(g->rest, basis, 2, ROWS);
+        k->minors(&g->one, &g->image[0], 1, 1, 3, N);
+        k->minors(&g->two, g->image, 2, 0, 4, N);
+        g->n_met = k->meet(g->met, w, &g->one, 3, N, 0.1);
+        sl_search__skeleton_four four = { .a = { 0.1, 0.2, 0.3, 0.4, 0.5 },
+                                          .b = &g->image[0],
+                                          .c = (const double(*)[SL_SKELETON__FIVE])across,
+                                          .x = (const double(*)[SL_SKELETON__FIVE])(across + 5),
+                                          .c_value = v[0],
+                                          .x_value = v[1],
+                                          .stride = N };
+        g->n_four = k->meet_four(g->four, &four, ROWS - 1, N, 0.1);
         SL_CHECK(t, !memcmp(g, &got[0], sizeof *g), "%s differs", sl_isa_name((sl_isa)isa));
     }
     for (int i = 0; i < N; i += 7) {
@@ -240,7 +260,30 @@ static void kernels_agree(void **state) {
         for (int d = 0; d < DIMS; d++) second += q[1][d] * q[1][d];
         left -= q[0][0] * q[0][0] / first + q[1][0] * q[1][0] / second;
         SL_CHECK(t, fabs(left - got[0].left[i]) < 1e-12, "%g, not %g", got[0].left[i], left);
+        // the minors of two columns, by pair of directions
+        const sl_search__skeleton_image *image = got[0].image;
+        for (int d = 0, e = 1, at = 0; e < 4; d + 1 < e ? d++ : (d = 0, e++), at++) {
+            const double minor =
+                image[0].q[d][i] * image[1].q[e][i] - image[0].q[e][i] * image[1].q[d][i];
+            SL_CHECK(t, fabs(minor - got[0].two.of[at][i]) < 1e-14, "minor %d", at);
+        }
     }
+    SL_CHECK(t, got[0].n_met > 0 && got[0].n_met < N, "%d of %d", got[0].n_met, N);
+    SL_CHECK(t, got[0].n_four > 0 && got[0].n_four < N, "%d of %d", got[0].n_four, N);
+}
+
+/* A column that is in the span of the others has no image: the determinant with any vector in its
+ * place is not 0. */
+static void missing_columns_do_not_meet(void **state) {
+    sl_fixture *t = *state;
+    enum { N = SL_SKELETON__LANES };
+    static sl_search__skeleton_image image[3];
+    static sl_search__skeleton_minors minors;
+    const sl_search__skeleton_kernels *k = sl_search__skeleton_kernels_at(sl_cpu());
+    for (int d = 0; d < SL_SKELETON__DIMS; d++)
+        for (int i = 0; i < N; i++) image[0].q[d][i] = sl_rng_normal(&t->rng);
+    k->minors(&minors, image, 3, 1, 3, N);
+    for (int i = 0; i < N; i++) SL_CHECK(t, fabs(minors.of[0][i]) > 1e-6, "%g", minors.of[0][i]);
 }
 
 int main(void) {
@@ -256,6 +299,7 @@ int main(void) {
         SL_TEST(memory_stays_below_its_limit),
         SL_TEST(failing_allocations_are_reported),
         SL_TEST(kernels_agree),
+        SL_TEST(missing_columns_do_not_meet),
     };
     return sl_test_main("search.skeleton", tests, SL_LEN(tests));
 }

@@ -10,9 +10,9 @@ static sl_search_options with_grammar(void) {
     return o;
 }
 
-enum { CLEARED = 1, VARIED_BELOW = 3, VARIED = 4 }; // levels
+enum { CLEARED = 1, VARIED_BELOW = 2, SOME = 4, VARIED = 5 }; // levels
 
-static const int levels[] = { CLEARED, VARIED, VARIED_BELOW };
+static const int levels[] = { CLEARED, VARIED_BELOW, SOME, VARIED };
 
 static sl_status run_clear(sl_search_result **out, sl_pool *pool, const sl_search_options *o,
                            int level) {
@@ -27,19 +27,30 @@ static const at_level formulas[] = {
     { "x1/(x1 + 2*x2 + exp(x1)) - 3*x2/(x1 + 5*x2 + exp(x1 - 2) + 1)", 2, 1 },
     // divisors that are products, a power of one, three terms
     { "x1/(x2^2*(x1 + x2)) + 1/(x1*(5*x1 + x2)*(x2 + 6))", 2, 1 },
-    { "-x2/(9*x1*(x1 + x2 + 5)) + sin(x1)/(x1*(x1 + 2*x2 + 8)) - 1/(x1 + 6*x2)", 2, 1 },
+    { "-x2/(9*x1*(x1 + x2 + 5)) + sin(x1)/(x1*(x1 + 2*x2 + 8)) - 1/(x1 + 6*x2)", 2, SOME },
     // a constant inside a function of a numerator, of one column and of two
-    { "x1/(2*x2) + (exp(-3*x2) - 8)/(x1 + 4*x2 + 3)", 2, 4 },
-    { "2*x1 + sqrt(x1)/(7*x1 + x2 + 4) - 7*sin(5*x2 + 8)", 2, 4 },
+    { "x1/(2*x2) + (exp(-3*x2) - 8)/(x1 + 4*x2 + 3)", 2, VARIED },
+    { "2*x1 + sqrt(x1)/(7*x1 + x2 + 4) - 7*sin(5*x2 + 8)", 2, VARIED },
     // the same without its phase: with it there are too many columns
-    { "(1/sqrt(x2) + 3)*x1^2/(x1 + x2 + 7) + (sin(9*x2) - 5)/(sqrt(x2)*(x1 + 2*x2))", 2, 4 },
+    { "(1/sqrt(x2) + 3)*x1^2/(x1 + x2 + 7) + (sin(9*x2) - 5)/(sqrt(x2)*(x1 + 2*x2))", 2, VARIED },
+    // many products with its function: those of further columns are left out
+    { "x1*x2*(exp(-x2) + 7) + 8*x1/(sin(x2 + 5) - 9) + (x2 - 5)/(8*sin(x2 + 3) + 9)", 2, VARIED },
     // many other skeletons have enough smooth columns to come close
     { "x1*exp(x1)/(sin(x1) - 4) - x2*(x1 + 3)^2/(2*sin(x1) + 7)", 2, 1 },
+    // canonical forms multiply a sum by what its terms are divided by: x1/x2 - sqrt(x1), and
+    // exp(x1) - x2/x1, whose first term changes
+    { "8*x2^(3/2)/(sqrt(x1)*(sqrt(x1) - x2 + 8)) + x2^2/(x1^(3/2)*(-3*sqrt(x1) - 3*x2 - 8))", 2,
+      1 },
+    { "x1^2/(x2*(x1*exp(x1) - 2*x2 - 9)) + x1^2/(x1*exp(x1) + 2*x2 + 1)", 2, 1 },
+    // too many columns: two of three divisors have constants, and signs of the third matter
+    { "x1/(sin(x1) + 3*exp(x2) + 7) + x2/(2*sin(x1 + 1) + exp(x2) + 2) - sqrt(x2)/(exp(x2) - "
+      "sin(x1))",
+      2, SOME },
     // one term
     { "(x1 - 7)/((x1 + 3*x2 + 3)*(exp(x2) + 5*sin(x1)))", 2, 1 },
     // a constant inside a function of a divisor; beside another divisor that has none
-    { "-14*x1/(8*x1 + x2 + sin(5*x1) + 7) - sin(x1)/(x1 + x2 + sin(x1))", 2, 3 },
-    { "1/(x1*(sqrt(x2) + exp(x1))) + x2/(x1^2*(exp(x1) + sqrt(x2 + 9) + 5))", 2, 3 },
+    { "-14*x1/(8*x1 + x2 + sin(5*x1) + 7) - sin(x1)/(x1 + x2 + sin(x1))", 2, VARIED_BELOW },
+    { "1/(x1*(sqrt(x2) + exp(x1))) + x2/(x1^2*(exp(x1) + sqrt(x2 + 9) + 5))", 2, VARIED_BELOW },
 };
 
 static void constants_of_divisors_are_found(void **state) {
