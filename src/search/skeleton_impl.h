@@ -116,7 +116,7 @@ typedef struct sl_search__skeleton_change {
 typedef struct sl_search__skeleton_hit {
     int32_t base;
     int changes;
-    double left; // where y is rounded: what it leaves, in parts of what rounding may leave
+    double left; // where y is rounded: rank of its columns, plus a part of 1 by what it leaves
     sl_search__skeleton_change change[2];
 } sl_search__skeleton_hit;
 
@@ -201,6 +201,21 @@ typedef struct sl_search__skeleton_screening {
 } sl_search__skeleton_screening;
 SL_NODISCARD sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker,
                                                   void *payload);
+
+/* skeleton_rounded.c: where y is rounded, a fit of hits in all rows. One for each worker. */
+typedef struct sl_search__skeleton_fitting {
+    const sl_skeletons *s;
+    double weight[SL_SKELETON__ROWS]; // to units of half of y's last digit
+    int rank;
+    double left; // of the last vector: its square
+    double basis[SL_SKELETON__FITTED + 1][SL_SKELETON__ROWS];
+} sl_search__skeleton_fitting;
+void sl_search__skeleton_fitting_begin(sl_search__skeleton_fitting *f, const sl_skeletons *s);
+/* *out := does y differ from the columns of the hit by no more than rounding in all rows? f->rank:
+ * of these columns. */
+SL_NODISCARD sl_status sl_search__skeleton_fits(bool *out, sl_search__skeleton_fitting *f,
+                                                const sl_search__skeleton_hit *h,
+                                                sl_arena *scratch);
 
 /* skeleton_verify.c: the formulas of these hits are fitted in all rows, reduced and offered. */
 SL_NODISCARD sl_status sl_search__skeleton_verify(sl_skeletons *s, sl_search__skeleton_hits *hits,
