@@ -358,6 +358,7 @@ SL_NODISCARD sl_status sl_search__lattice_snap(bool *sure, double *coefficient,
 bool sl_search__lattice_near_number(sl_search__lattice_number *out, double v, double reach,
                                     double most);
 double sl_search__lattice_number_value(sl_search__lattice_number n);
+double sl_search__lattice_number_bits(sl_search__lattice_number n);
 /* NULL: no memory. */
 const sl_node *sl_search__lattice_number_expr(sl_arena *a, sl_search__lattice_number n);
 

@@ -136,6 +136,8 @@ static double bits_of(sl_search__lattice_number n) {
     return fmin(bits, bits_of_constants(n));
 }
 
+double sl_search__lattice_number_bits(sl_search__lattice_number n) { return bits_of(n); }
+
 /* The fraction of least denominator within reach of v. */
 static bool near_fraction(fraction *out, double v, double reach) {
     for (int den = 1; den <= DENOMINATORS; den++) {

@@ -131,6 +131,9 @@ static const struct level {
     { .sets = ONE, .pairs = true },
 };
 
+/* Where y is rounded levels 3 and 4 do not apply; those that find most take their place. */
+static const int rounded_levels[LEVELS] = { 0, 1, 2, 5, 7, 6, 8, 9, 3, 4 };
+
 static bool is_of(const sl_search__skeleton_base *b, int level) {
     if (b->terms < 2) return false;
     switch (level) {
@@ -207,16 +210,19 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
     return SL_OK;
 }
 
-static sl_status run_level(bool *more, void *state, int level) {
+static sl_status run_level(bool *more, void *state, int number) {
     sl_skeletons *s = state;
     bool done;
-    *more = s && level + 1 < LEVELS;
-    if (!s || level >= LEVELS) return SL_OK;
+    *more = s && number + 1 < LEVELS;
+    if (!s || number >= LEVELS) return SL_OK;
+    const int level = s->sigma > 0 ? rounded_levels[number] : number;
     SL_TRY(prepare(&done, s, level));
     if (!done) *more = false;
     if (!done || sl_search__stop(s->job, true)) return SL_OK;
     if (levels[level].cleared)
-        return s->sigma > 0 ? SL_OK : sl_search__skeleton_clear_all(s, levels[level].varied, level);
+        return s->sigma > 0 && levels[level].varied != SL_SKELETON__VARIED_NONE
+                   ? SL_OK
+                   : sl_search__skeleton_clear_all(s, levels[level].varied, level);
     return screen_level(s, level);
 }
 

@@ -306,6 +306,25 @@ typedef enum sl_search__skeleton_varied {
 SL_NODISCARD sl_status sl_search__skeleton_clear_all(sl_skeletons *s,
                                                      sl_search__skeleton_varied varied, int level);
 
+/* skeleton_clear_rounded.c: the same where y is rounded, in c->rows rows that the spaces of c have.
+ * product: NULL, or room for D. */
+bool sl_search__skeleton_is_dependent_rounded(sl_search__skeleton_cleared *c, double *product);
+/* What uniform errors leave at most, with so many degrees of freedom, in halves of a unit. */
+double sl_search__skeleton_rounding_limit(double freedom);
+/* A constant of a divisor that becomes exact: a number, or of a cosine the phase that its sine gets.
+ * constant -1: none. */
+typedef struct sl_search__skeleton_snapped {
+    int constant, phase;
+    double value;
+} sl_search__skeleton_snapped;
+/* The next of n constants with these standard errors. sine[k] of a cosine: its sine's number, -1
+ * where that has coefficient 1; else NO_SINE. */
+#define SL_SKELETON__NO_SINE (-2)
+sl_search__skeleton_snapped sl_search__skeleton_choose_number(const sl_skeletons *s,
+                                                              const double *x, const double *error,
+                                                              const bool *decided,
+                                                              const int *sine, int n);
+
 /* skeleton_clear_verify.c: *c := the skeleton of a hit, with what is changed in it, in `a`; mask
  * and columns in use stay. *good := false where that is not real in all rows. From any thread. */
 SL_NODISCARD sl_status sl_search__skeleton_begin(bool *good, sl_search__skeleton_cleared *c,
