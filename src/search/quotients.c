@@ -35,7 +35,7 @@ static const struct level {
     int32_t entries; // where y is rounded: terms of a structure; 0: the level is left out
 } levels[] = {
     { 2, 1, 0, true, 1 << 14, 1 << 12, 1 << 10, 1, 16, 1 << 17 },
-    { 2, 2, 0, true, 1 << 18, 1 << 16, 1 << 14, 1, 20, 1 << 20 },
+    { 2, 2, 0, true, 1 << 18, 1 << 16, 1 << 14, 1, 20, 1 << 19 },
     { 3, 1, 1, false, 1 << 14, 1 << 12, 1 << 10, 1 << 17, 14, 0 },
     { 2, 2, 3, false, 1 << 16, 1 << 16, 1 << 17, 1, 20, 0 },
     { 3, 2, 0, false, 1 << 18, 1 << 16, 1 << 14, 1 << 19, 17, 0 },
@@ -43,12 +43,6 @@ static const struct level {
 };
 
 /* ---------------------------------------------------------------- memory -------------------- */
-
-/* Further bytes where y is rounded. */
-static int64_t rounded_bytes(const struct level *l) {
-    const int64_t each = (int64_t)(sizeof(sl_search__quotients_entry) + 2 * sizeof(int32_t));
-    return l->entries * each + 2 * (int64_t)sizeof(sl_search__quotients_grid);
-}
 
 /* Bytes of one thread. */
 static int64_t work_bytes(const struct level *l, bool rounded) {
@@ -59,7 +53,7 @@ static int64_t work_bytes(const struct level *l, bool rounded) {
            SL_QUOTIENTS__PARTS * l->parts * (value + (int64_t)sizeof(sl_search__quotients_code)) +
            2 * l->bottoms * (int64_t)sizeof(uint64_t) +
            ((int64_t)sizeof(sl_search__quotients_slot) << l->slots) + SL_QUOTIENTS__MAP +
-           (rounded ? rounded_bytes(l) : 0);
+           (rounded ? l->entries * (int64_t)sizeof(sl_search__quotients_entry) : 0);
 }
 
 static void clear_list(sl_search__quotients_list *list) { sl_free(list->v[0]); }
@@ -72,8 +66,7 @@ static void free_work(sl_quotients *q) {
         clear_list(&w->tops), clear_list(&w->bottoms);
         sl_free(w->top), sl_free(w->bottom), sl_free(w->set.slot), sl_free(w->slot);
         sl_free(w->map), sl_free(w->flat.e[0]), sl_free(w->flat.top), sl_free(w->flat.bottom);
-        for (int k = 0; k < 2 && w->grid; k++) sl_free(w->grid[k].next);
-        sl_free(w->grid), sl_free(w->entry);
+        sl_free(w->entry);
         if (q->hits) sl_free(q->hits[i].hit);
     }
     sl_free(q->work), sl_free(q->hits);
@@ -97,16 +90,6 @@ static bool make_flat(sl_search__quotients_flat *f, int32_t room) {
     return e && f->top && f->bottom;
 }
 
-static bool make_entries(sl_search__quotients_work *w, int32_t room) {
-    w->entry = sl_malloc((size_t)room, sizeof *w->entry);
-    w->grid = sl_malloc(2, sizeof *w->grid);
-    if (!w->entry || !w->grid) return false;
-    for (int i = 0; i < 2; i++) w->grid[i].next = NULL;
-    for (int i = 0; i < 2; i++) w->grid[i].next = sl_malloc((size_t)room, sizeof(int32_t));
-    w->entry_room = room;
-    return w->grid[0].next && w->grid[1].next;
-}
-
 static bool make_work(sl_search__quotients_work *w, const struct level *l, bool rounded) {
     bool done = make_list(&w->tops, l->tops) && make_list(&w->bottoms, l->bottoms);
     for (int p = 0; p < SL_QUOTIENTS__PARTS && done; p++) {
@@ -122,7 +105,9 @@ static bool make_work(sl_search__quotients_work *w, const struct level *l, bool 
     w->room = (int64_t)1 << l->slots;
     w->slot = sl_malloc_aligned((size_t)w->room, sizeof *w->slot);
     w->map = sl_malloc(SL_QUOTIENTS__MAP, sizeof *w->map);
-    if (rounded) done = done && make_entries(w, l->entries);
+    if (rounded) w->entry = sl_malloc((size_t)l->entries, sizeof *w->entry);
+    w->entry_room = l->entries;
+    done = done && (w->entry || !rounded);
     return done && w->top && w->bottom && w->set.slot && w->slot && w->map;
 }
 
@@ -312,7 +297,8 @@ static sl_status run_level(bool *more, void *state, int level) {
     q->stored = l->stored;
     q->streamed = l->terms == 2 ? l->streamed : 0;
     q->taken = l->terms == 3 ? l->streamed : 0;
-    q->numerators = l->all ? q->bases.numerators : q->bases.simple;
+    const bool all = q->precision > 0 ? level == 0 : l->all; // rounding makes level 1 expensive
+    q->numerators = all ? q->bases.numerators : q->bases.simple;
     atomic_store(&q->next, 0);
     SL_GO(reserve_work(&bytes, q, l));
     if (bytes == 0) return SL_OK;

@@ -200,15 +200,10 @@ typedef struct sl_search__quotients_entry {
     float d[SL_QUOTIENTS__PROBES - 1];
     float share, doubt; // of y; of the direction, by rounding
     int32_t top, bottom;
+    uint64_t key; // of its cell
+    bool inside;  // no other cell is within reach
+    bool chosen;  // another one may be in a cell within reach
 } sl_search__quotients_entry;
-
-enum { SL_QUOTIENTS__HEAD_BITS = 16 };
-
-/* Entries by cell: chains of places + 1. */
-typedef struct sl_search__quotients_grid {
-    int32_t head[1 << SL_QUOTIENTS__HEAD_BITS];
-    int32_t *next; // by entry
-} sl_search__quotients_grid;
 
 /* The workspace of one thread. */
 typedef struct sl_search__quotients_work {
@@ -226,9 +221,8 @@ typedef struct sl_search__quotients_work {
     sl_search__quotients_keys keys;
     int32_t chosen[SL_QUOTIENTS__BLOCK + 1]; // of a block
     bool reports; // in use by the calling thread: progress may be reported
-    sl_search__quotients_entry *entry; // where y is rounded
+    sl_search__quotients_entry *entry; // where y is rounded; then slots have them for tops
     int32_t entries, entry_room;
-    sl_search__quotients_grid *grid; // fine and coarse
 } sl_search__quotients_work;
 
 /* ---------------------------------------------------------------- a search ------------------ */
@@ -265,7 +259,8 @@ typedef struct sl_quotients {
     double rounding[SL_QUOTIENTS__ROWS]; // half a unit of y's last digit
     double precision;                    // the largest, as a part of y
     double doubt;                        // norm of these parts at the probes
-    double across[SL_QUOTIENTS__PROBES - 1][SL_QUOTIENTS__PROBES]; // directions of terms over y
+    double inverse[SL_QUOTIENTS__PROBES];    // 1 / y
+    double length[SL_QUOTIENTS__PROBES - 1]; // factors of the directions
     sl_search__quotients_bases bases;
     bool needed[SL_QUOTIENTS__CLASSES][SL_QUOTIENTS__MODES];
     sl_search__quotients_factor factor[SL_QUOTIENTS__CLASSES][SL_QUOTIENTS__MODES];

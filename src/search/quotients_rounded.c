@@ -7,8 +7,8 @@
  *     a d1 + b d2 = error,    a m1 + b m2 = 1 up to e:
  *
  * both directions are parallel up to e |m1/|d1| - m2/|d2||, the signs of d being equal. Directions
- * are listed in cells of three of their coordinates, fine ones for terms whose own part of that sum
- * is small, coarse ones for the others, and compared in all five. Hits are checked in more rows at
+ * are listed in cells of four of their coordinates, fine ones for terms whose own part of that sum
+ * is small, coarser ones for the others, and compared in all five. Hits are checked in more rows at
  * once: some thousand of a structure pass the probes by chance. */
 #include <math.h>
 #include <string.h>
@@ -18,10 +18,13 @@
 enum {
     PROBES = SL_QUOTIENTS__PROBES,
     DIRECTIONS = PROBES - 1,
+    AXES = 4,       // coordinates of a cell
     CHECKS = 20000, // of one structure
+    SEEN_MAX = 64, // entries of a cell that are compared
 };
 
-static const double FINE = 0x1p-10, COARSE = 0x1p-5; // widths of cells
+/* Widths of cells; the largest doubt of an entry, as a part of them. Level 1 has the first alone. */
+static const double widths[] = { 0x1p-10, 0x1p-7, 0x1p-4 }, DOUBT_MOST = 0x1p-5;
 static const float DIFFER = 1e-5f;                   // smallest difference of shares, as a part
 
 /* ---------------------------------------------------------------- directions ---------------- */
@@ -35,29 +38,27 @@ void sl_search__quotients_set_rounding(sl_quotients *q, sl_digits digits) {
         if (r < PROBES) squares += part * part;
     }
     q->doubt = 1.1 * sqrt(squares);
-    // rows orthogonal to 1 and to each other (Helmert)
-    for (int d = 0; d < DIRECTIONS; d++)
-        for (int k = 0; k < PROBES; k++) {
-            const double length = sqrt((d + 1.0) * (d + 2.0));
-            q->across[d][k] = (k <= d ? 1 : k == d + 1 ? -(d + 1.0) : 0) / (length * q->y[k]);
-        }
+    for (int k = 0; k < PROBES; k++) q->inverse[k] = 1 / q->y[k];
+    for (int d = 0; d < DIRECTIONS; d++) q->length[d] = 1 / sqrt((d + 1.0) * (d + 2.0));
 }
 
 /* The direction of a term and its share; false: not finite, or y alone explains it. */
 static bool set_entry(sl_search__quotients_entry *e, const sl_quotients *q, const double *v) {
-    double d[DIRECTIONS], mean = 0, squares = 0;
+    double d[DIRECTIONS], squares = 0, sum = v[0] * q->inverse[0];
+    // orthogonal to 1 and to each other: sums of the first less the next so many times (Helmert)
     for (int i = 0; i < DIRECTIONS; i++) {
-        d[i] = 0;
-        for (int k = 0; k < PROBES; k++) d[i] += q->across[i][k] * v[k];
+        const double next = v[i + 1] * q->inverse[i + 1];
+        d[i] = (sum - (i + 1) * next) * q->length[i];
+        sum += next;
         squares += d[i] * d[i];
     }
-    for (int k = 0; k < PROBES; k++) mean += v[k] / q->y[k] / PROBES;
+    const double mean = sum / PROBES;
     if (!(squares > 1e-60 && squares < 1e60)) return false;
     const double over = (d[0] + 0.7 * d[1] + 0.4 * d[2] < 0 ? -1 : 1) / sqrt(squares);
     for (int i = 0; i < DIRECTIONS; i++) e->d[i] = (float)(d[i] * over);
     e->share = (float)(mean * over);
     e->doubt = (float)(q->doubt * fabs(mean * over));
-    return e->doubt < 0.25 * COARSE;
+    return e->doubt < DOUBT_MOST * widths[SL_LEN(widths) - 1];
 }
 
 /* Opposite directions have one sign where the first coordinates are not all small. */
@@ -78,21 +79,6 @@ static bool are_parallel(const sl_search__quotients_entry *a, const sl_search__q
 }
 
 /* ---------------------------------------------------------------- cells --------------------- */
-
-static uint32_t place_of(const int32_t *cell) {
-    const uint32_t h = (uint32_t)cell[0] * 0x9E3779B1u ^ (uint32_t)cell[1] * 0x85EBCA77u ^
-                       (uint32_t)cell[2] * 0xC2B2AE3Du;
-    return (h ^ h >> 15) * 0x2C1B3C6Du >> (32 - SL_QUOTIENTS__HEAD_BITS);
-}
-
-static void insert(sl_search__quotients_grid *g, const sl_search__quotients_entry *e, int32_t i,
-                   double width) {
-    int32_t cell[3];
-    for (int k = 0; k < 3; k++) cell[k] = (int32_t)floor(e->d[k] / width);
-    const uint32_t at = place_of(cell);
-    g->next[i] = g->head[at];
-    g->head[at] = i + 1;
-}
 
 typedef struct meeting {
     sl_quotients *q;
@@ -119,37 +105,122 @@ static sl_status check_pair(meeting *m, const sl_search__quotients_entry *a,
     return hit.good ? sl_search__quotients_add_hit(m->hits, &hit, m->hits_end) : SL_OK;
 }
 
-/* Entry i against those of the grid: all cells within half a width, of both signs where these are
- * uncertain. */
-static sl_status look_up(meeting *m, const sl_search__quotients_grid *g, int32_t i, double width,
-                         bool negative) {
-    const sl_search__quotients_entry *list = m->w->entry, *e = &list[i];
-    uint32_t done[8];
-    int32_t cell[3][2];
-    for (int k = 0; k < 3; k++) {
-        const double u = (negative ? -e->d[k] : e->d[k]) / width, low = floor(u);
-        cell[k][0] = (int32_t)low;
-        cell[k][1] = (int32_t)low + (u - low < 0.5 ? -1 : 1);
+static uint64_t key_of(const int32_t *cell) {
+    uint64_t h = 0;
+    for (int k = 0; k < AXES; k++) h = (h ^ (uint32_t)cell[k]) * 0xD6E8FEB86659FD93u, h ^= h >> 32;
+    return h;
+}
+
+/* The cell of an entry, or of its negative, and those within reach. */
+typedef struct cells {
+    int32_t own[AXES], other[AXES];
+    uint32_t both; // axes that have another cell within reach
+} cells;
+
+static cells cells_of(const sl_search__quotients_entry *e, double over, bool negative) {
+    cells c = { .both = 0 };
+    const float scale = (float)(negative ? -over : over);
+    const float reach = (float)(e->doubt * over + DOUBT_MOST);
+    for (int k = 0; k < AXES; k++) {
+        const float u = e->d[k] * scale, low = floorf(u), part = u - low;
+        c.own[k] = (int32_t)low;
+        c.other[k] = c.own[k] + (part < 0.5f ? -1 : 1);
+        if (part < reach || part > 1 - reach) c.both |= 1u << k;
     }
-    for (int way = 0; way < 8; way++) {
-        const uint32_t at = place_of(
-            (int32_t[]){ cell[0][way & 1], cell[1][way >> 1 & 1], cell[2][way >> 2] });
-        bool known = false;
-        for (int k = 0; k < way && !known; k++) known = done[k] == at;
-        done[way] = at;
-        for (int32_t k = known ? 0 : g->head[at]; k; k = g->next[k - 1])
-            if (k - 1 != i && are_parallel(&list[k - 1], e, m->q->doubt))
-                SL_TRY(check_pair(m, &list[k - 1], e));
+    return c;
+}
+
+/* The key of a cell within reach; false: `way` is none. */
+static bool key_at(uint64_t *key, const cells *c, uint32_t way) {
+    int32_t at[AXES];
+    if (way & ~c->both) return false;
+    for (int k = 0; k < AXES; k++) at[k] = way >> k & 1 ? c->other[k] : c->own[k];
+    *key = key_of(at);
+    return true;
+}
+
+/* A map of cells, two bits each: 0 for no entry, 1 for one, 3 for more or one that is looked up. */
+static uint32_t seen(const sl_search__quotients_work *w, uint64_t key) {
+    const uint64_t at = key >> 8 & (4 * SL_QUOTIENTS__MAP - 1);
+    return w->map[at >> 2] >> 2 * (at & 3) & 3u;
+}
+
+static void mark(sl_search__quotients_work *w, uint64_t key, uint32_t bits) {
+    const uint64_t at = key >> 8 & (4 * SL_QUOTIENTS__MAP - 1);
+    w->map[at >> 2] = (uint8_t)(w->map[at >> 2] | bits << 2 * (at & 3));
+}
+
+static bool is_of(const sl_search__quotients_entry *e, double width) {
+    return e->doubt <= DOUBT_MOST * width;
+}
+
+/* Either sign may be that of a parallel direction. */
+static bool is_ambiguous(const sl_search__quotients_entry *e, double width) {
+    return fabsf(e->d[0] + 0.7f * e->d[1] + 0.4f * e->d[2]) <= 3 * (float)width;
+}
+
+/* Which entries have another one in a cell within reach: most have none. */
+static void choose(sl_search__quotients_work *w, double width) {
+    const double over = 1 / width;
+    uint64_t key;
+    memset(w->map, 0, SL_QUOTIENTS__MAP);
+    for (int32_t i = 0; i < w->entries; i++) {
+        sl_search__quotients_entry *e = &w->entry[i];
+        if (!is_of(e, width)) continue;
+        const cells c = cells_of(e, over, false);
+        e->key = key_of(c.own);
+        e->inside = !c.both;
+        mark(w, e->key, seen(w, e->key) << 1 | 1);
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < w->entries; i++) {
+            sl_search__quotients_entry *e = &w->entry[i];
+            if (!is_of(e, width)) continue;
+            if (pass == 1) e->chosen = seen(w, e->key) == 3 || is_ambiguous(e, width);
+            if (e->inside || (pass == 1 && e->chosen)) continue;
+            const cells c = cells_of(e, over, false);
+            for (uint32_t way = 1; way < 1u << AXES; way++) {
+                if (!key_at(&key, &c, way)) continue;
+                if (pass == 0 && seen(w, key)) mark(w, key, 3);
+                if (pass == 1) e->chosen = e->chosen || seen(w, key) == 3;
+            }
+        }
+}
+
+/* Puts entry i into its cell. */
+static void insert(sl_search__quotients_work *w, int32_t i) {
+    const uint64_t key = w->entry[i].key, mask = (uint64_t)w->slots - 1;
+    uint64_t at = key & mask;
+    if (4 * w->used >= 3 * w->slots) return;
+    while (w->slot[at].check) at = (at + 1) & mask;
+    w->slot[at].check = (uint32_t)(key >> 32) | 1;
+    w->slot[at].top = i;
+    w->used++;
+}
+
+/* Entry i against those of one cell. */
+static sl_status look_up_cell(meeting *m, int32_t i, uint64_t key) {
+    const sl_search__quotients_work *w = m->w;
+    const uint64_t mask = (uint64_t)w->slots - 1;
+    const uint32_t check = (uint32_t)(key >> 32) | 1;
+    int compared = 0;
+    for (uint64_t at = key & mask; w->slot[at].check && compared < SEEN_MAX; at = (at + 1) & mask) {
+        if (w->slot[at].check != check) continue;
+        const sl_search__quotients_entry *other = &w->entry[w->slot[at].top];
+        compared++;
+        if (are_parallel(other, &w->entry[i], m->q->doubt))
+            SL_TRY(check_pair(m, other, &w->entry[i]));
     }
     return SL_OK;
 }
 
-static sl_status look_up_both(meeting *m, const sl_search__quotients_grid *g, int32_t i,
-                              double width) {
-    const float *d = m->w->entry[i].d;
-    SL_TRY(look_up(m, g, i, width, false));
-    if (fabsf(d[0] + 0.7f * d[1] + 0.4f * d[2]) > 3 * (float)width) return SL_OK;
-    return look_up(m, g, i, width, true);
+/* Entry i, or its negative, against those of all cells within reach. */
+static sl_status look_up(meeting *m, int32_t i, double width, bool negative) {
+    const cells c = cells_of(&m->w->entry[i], 1 / width, negative);
+    uint64_t key;
+    for (uint32_t way = 0; way < 1u << AXES; way++)
+        if (key_at(&key, &c, way)) SL_TRY(look_up_cell(m, i, key));
+    return SL_OK;
 }
 
 /* ---------------------------------------------------------------- a structure --------------- */
@@ -168,26 +239,23 @@ static void list_terms(meeting *m, int tops, int bottoms) {
         }
 }
 
-static bool is_fine(const sl_search__quotients_entry *e) { return e->doubt <= 0.25 * FINE; }
-
-static sl_status meet(meeting *m) {
+/* Cells of one width: entries that are certain enough for it, but not for the width below, are
+ * looked up among all that are. Entries of opposite directions are found where either is looked up
+ * with both signs. */
+static sl_status meet(meeting *m, double width, double below) {
     sl_search__quotients_work *w = m->w;
-    sl_search__quotients_grid *fine = &w->grid[0], *coarse = &w->grid[1];
-    memset(fine->head, 0, sizeof fine->head);
-    memset(coarse->head, 0, sizeof coarse->head);
-    for (int32_t i = 0; i < w->entries; i++) {
-        if ((i & 1023) == 0 && sl_search__stop(m->q->job, w->reports)) return SL_OK;
-        if (!is_fine(&w->entry[i])) continue;
-        SL_TRY(look_up_both(m, fine, i, FINE));
-        insert(fine, &w->entry[i], i, FINE);
-        insert(coarse, &w->entry[i], i, COARSE);
-    }
-    for (int32_t i = 0; i < w->entries; i++) {
-        if ((i & 1023) == 0 && sl_search__stop(m->q->job, w->reports)) return SL_OK;
-        if (is_fine(&w->entry[i])) continue;
-        SL_TRY(look_up_both(m, coarse, i, COARSE));
-        insert(coarse, &w->entry[i], i, COARSE);
-    }
+    choose(w, width);
+    memset(w->slot, 0, (size_t)w->slots * sizeof *w->slot);
+    w->used = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < w->entries; i++) {
+            const sl_search__quotients_entry *e = &w->entry[i];
+            if ((i & 1023) == 0 && sl_search__stop(m->q->job, w->reports)) return SL_OK;
+            if (!is_of(e, width) || !e->chosen || (pass == 0) != is_of(e, below)) continue;
+            if (pass == 1) SL_TRY(look_up(m, i, width, false));
+            if (pass == 1 && is_ambiguous(e, width)) SL_TRY(look_up(m, i, width, true));
+            insert(w, i);
+        }
     return SL_OK;
 }
 
@@ -198,7 +266,14 @@ sl_status sl_search__quotients_meet_rounded(sl_quotients *q, int lane, int32_t i
     m.w->entries = 0;
     for (int c = 0; c <= q->stored; c++)
         for (int t = 0; t <= c; t++) list_terms(&m, t, c - t);
-    const sl_status st = meet(&m);
+    m.w->slots = 1024;
+    while (m.w->slots < 2 * m.w->entries && m.w->slots < m.w->room) m.w->slots *= 2;
+    sl_status st = SL_OK;
+    double below = 0;
+    for (int k = 0; k < (q->stored > 1 ? 1 : SL_LEN(widths)) && st == SL_OK; k++) {
+        st = meet(&m, widths[k], below);
+        below = widths[k];
+    }
     sl_arena_clear(&m.scratch);
     atomic_fetch_add_explicit(&q->job->tried, m.w->entries, memory_order_relaxed);
     return st;
