@@ -1,7 +1,8 @@
 /* lattice_block - a block of halves: stored under their keys, or looked up.
  *
- * With exact data a key is one cell. Where y is rounded a ratio may be in either of two cells along
- * each axis: halves close to the border of their cell are looked up in all cells within reach. */
+ * With exact data a key is one cell. Where y is rounded a ratio may be in up to three cells along
+ * each axis: halves close to the border of their cell are looked up in all cells within reach. The
+ * error is that of a coefficient 1; with a larger one it is less. */
 #include <math.h>
 #include <string.h>
 

@@ -6,19 +6,19 @@
  * and the others are fitted again; the formula must still hold in every row.
  *
  * Numbers are fractions times a root or exp of a fraction: what integer constants inside functions
- * contribute outside of them, as exp(-7/2) in exp(-x - 7/2). A number is taken if its bits by the
- * criterion (docs/math/criterion.md) are fewer than the known digits of the coefficient. */
+ * contribute outside of them, as exp(-7/2) in exp(-x - 7/2). A number is taken if its bits, by the
+ * criterion (docs/math/criterion.md) or as constants of the grammar, are fewer than the known
+ * digits of the coefficient. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "num/num.h"
 #include "search/lattice_impl.h"
 
-enum { COLUMNS = SL_LATTICE__LINEAR, DENOMINATORS = 100, ERRORS = 4, REALS_MAX = 0 };
+enum { COLUMNS = SL_LATTICE__LINEAR, DENOMINATORS = 100, ERRORS = 4 };
 
-/* With fewer than KNOWN bits of a coefficient its term may be another one; with fewer than REAL
- * bits of one that is no exact number the formula may be another one. */
-static const double KNOWN = 7, REAL = 12;
+/* With fewer than KNOWN bits of a coefficient its term may be another one. */
+static const double KNOWN = 7;
 
 static const double FUNCTION = 5; // bits of the cheapest root or power
 
@@ -75,8 +75,10 @@ static double bits_of_whole(int32_t n) {
         for (int32_t rest = n; rest % a == 0 && power < 5; power++) {
             rest /= a;
             const double price = power == 0 ? INTEGER : POWER;
-            if (rest == 1) least = fmin(least, price);
-            else if (rest <= LARGEST) least = fmin(least, price + INTEGER);
+            if (rest == 1)
+                least = fmin(least, price);
+            else if (rest <= LARGEST)
+                least = fmin(least, price + INTEGER);
         }
     }
     return least;
@@ -255,7 +257,6 @@ sl_status sl_search__lattice_snap(bool *sure, double *coefficient,
     sl_search__lattice_number n;
     bool holds;
     double least = INFINITY;
-    int real = 0;
     *sure = true;
     SL_TRY(fit_others(&holds, &s, scratch));
     for (int k = holds ? choose(&n, &s) : -1; k >= 0; k = choose(&n, &s)) {
@@ -272,10 +273,8 @@ sl_status sl_search__lattice_snap(bool *sure, double *coefficient,
     }
     for (int k = 0; k < m->columns; k++) {
         coefficient[k] = s.coefficient[k], number[k] = s.number[k];
-        if (s.number[k].times.den) continue;
-        real++;
-        *sure = *sure && digits_of(&s, k) >= REAL;
+        *sure = *sure && s.number[k].times.den; // of the grammar, all of them are exact numbers
     }
-    *sure = *sure && least >= KNOWN && real <= REALS_MAX;
+    *sure = *sure && least >= KNOWN;
     return SL_OK;
 }

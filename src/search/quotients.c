@@ -31,7 +31,7 @@ static const struct level {
     int stored, streamed; // constants of one term; of three terms: of those that meet, of the third
     bool all;             // numerators, or those of sums alone
     int32_t tops, bottoms, parts, flat;
-    int slots; // log2
+    int slots;       // log2
     int32_t entries; // where y is rounded: terms of a structure; 0: the level is left out
 } levels[] = {
     { 2, 1, 0, true, 1 << 14, 1 << 12, 1 << 10, 1, 16, 1 << 17 },
@@ -219,9 +219,9 @@ static sl_status meet_part(int64_t begin, int64_t end, int worker, void *payload
         for (;;) {
             int32_t i = atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
             if (i >= q->bases.structures || sl_search__stop(q->job, worker == 0)) break;
-            SL_TRY(q->precision > 0  ? sl_search__quotients_meet_rounded(q, (int)lane, i)
-                   : q->terms == 3 ? sl_search__quotients_meet_three(q, (int)lane, i)
-                                   : sl_search__quotients_meet(q, (int)lane, i));
+            SL_TRY(q->precision > 0 ? sl_search__quotients_meet_rounded(q, (int)lane, i)
+                   : q->terms == 3  ? sl_search__quotients_meet_three(q, (int)lane, i)
+                                    : sl_search__quotients_meet(q, (int)lane, i));
         }
     }
     return SL_OK;

@@ -207,11 +207,11 @@ sl_status sl_search__quotients_offer(sl_quotients *q, const sl_search__quotients
     const double precision = q->job->precision;
     q->job->precision = SL_MAX(precision, q->precision); // exact means: up to rounding
     if (h->sure || q->precision == 0)
-        st = sl_search__offer(&kept, q->job, e, w.value, w.params, sl_search__quotients.name,
-                              level);
+        st =
+            sl_search__offer(&kept, q->job, e, w.value, w.params, sl_search__quotients.name, level);
     else if (!q->job->o->exact_only)
-        st = sl_search__offer_noisy(&kept, q->job, e, w.value, w.params,
-                                    sl_search__quotients.name, level);
+        st = sl_search__offer_noisy(&kept, q->job, e, w.value, w.params, sl_search__quotients.name,
+                                    level);
     q->job->precision = precision;
 done:
     sl_arena_clear(&a);

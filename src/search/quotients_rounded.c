@@ -20,12 +20,13 @@ enum {
     DIRECTIONS = PROBES - 1,
     AXES = 4,       // coordinates of a cell
     CHECKS = 20000, // of one structure
-    SEEN_MAX = 64, // entries of a cell that are compared
+    SEEN_MAX = 64,  // entries of a cell that are compared
 };
 
-/* Widths of cells; the largest doubt of an entry, as a part of them. Level 1 has the first alone. */
+/* Widths of cells; the largest doubt of an entry, as a part of them. Level 1 has the first alone.
+ */
 static const double widths[] = { 0x1p-10, 0x1p-7, 0x1p-4 }, DOUBT_MOST = 0x1p-5;
-static const float DIFFER = 1e-5f;                   // smallest difference of shares, as a part
+static const float DIFFER = 1e-5f; // smallest difference of shares, as a part
 
 /* ---------------------------------------------------------------- directions ---------------- */
 

@@ -20,6 +20,9 @@
  *   level 8   divisors that are sums, with two constants in one of their places
  *   level 9   the same, one in each of two terms with further summands
  *
+ * Where y is rounded levels 3 and 4 do not apply, and 5 and 7 run in their places
+ * (skeleton_rounded.c, skeleton_clear_rounded.c).
+ *
  * Levels 1, 3 and 4 have products of one term too; otherwise these are the lattice's.
  *
  * Only operators of the default grammar are supported. */

@@ -186,8 +186,8 @@ static int phase_of(double *surplus, const sl_skeletons *s, double v, double w, 
 
 sl_search__skeleton_snapped sl_search__skeleton_choose_number(const sl_skeletons *s,
                                                               const double *x, const double *error,
-                                                              const bool *decided,
-                                                              const int *sine, int n) {
+                                                              const bool *decided, const int *sine,
+                                                              int n) {
     sl_search__skeleton_snapped best = { .constant = -1 };
     double most = 0;
     for (int k = 0; k < n; k++) {
@@ -200,11 +200,12 @@ sl_search__skeleton_snapped sl_search__skeleton_choose_number(const sl_skeletons
                 most = surplus, best = (sl_search__skeleton_snapped){ .constant = k, .value = 0 };
             continue;
         }
-        if (sine[k] != SL_SKELETON__NO_SINE) { // a cosine: with its sine, whose coefficient may be 1
+        if (sine[k] !=
+            SL_SKELETON__NO_SINE) { // a cosine: with its sine, whose coefficient may be 1
             const double v = sine[k] < 0 ? 1 : x[sine[k]];
             double surplus = 0;
-            const int phase = phase_of(&surplus, s, v, x[k],
-                                       error[k] + (sine[k] < 0 ? 0 : error[sine[k]]));
+            const int phase =
+                phase_of(&surplus, s, v, x[k], error[k] + (sine[k] < 0 ? 0 : error[sine[k]]));
             if (phase && surplus > most) {
                 most = surplus;
                 best = (sl_search__skeleton_snapped){ .constant = k, .phase = phase };
@@ -216,9 +217,9 @@ sl_search__skeleton_snapped sl_search__skeleton_choose_number(const sl_skeletons
         const double surplus = digits - sl_search__lattice_number_bits(number);
         if (surplus > most) {
             most = surplus;
-            best = (sl_search__skeleton_snapped){
-                .constant = k, .value = sl_search__lattice_number_value(number)
-            };
+            best =
+                (sl_search__skeleton_snapped){ .constant = k,
+                                               .value = sl_search__lattice_number_value(number) };
         }
     }
     return best;

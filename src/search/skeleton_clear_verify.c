@@ -47,11 +47,11 @@ typedef struct problem {
     double value[CLEARED][ROWS];
     double unit[ROWS]; // weights of rows of y; where y is rounded, to halves of its last digit
     // where y is rounded
-    int rank;                // of the numerators, when they were fitted last
+    int rank;                 // of the numerators, when they were fitted last
     int free, list[UNKNOWNS]; // constants that are fitted
-    double exact[UNKNOWNS];  // the others
-    int sine[UNKNOWNS];      // of a cosine: its sine; see sl_search__skeleton_choose_number
-    int phase[UNKNOWNS];     // of a cosine: of both; 0: none
+    double exact[UNKNOWNS];   // the others
+    int sine[UNKNOWNS];       // of a cosine: its sine; see sl_search__skeleton_choose_number
+    int phase[UNKNOWNS];      // of a cosine: of both; 0: none
 } problem;
 
 /* ---------------------------------------------------------------- D ------------------------- */
@@ -259,8 +259,7 @@ static double fit_formula(double *left, double (*slope)[ROWS], problem *p, const
     for (int i = 0; i <= p->columns; i++) {
         double *v = i < p->columns ? basis[n] : left, whole = 0, size = 0;
         for (int r = 0; r < rows; r++) {
-            v[r] = i < p->columns ? p->value[i][r] * over[p->term[i]][r]
-                                  : p->s->y[r] * p->unit[r];
+            v[r] = i < p->columns ? p->value[i][r] * over[p->term[i]][r] : p->s->y[r] * p->unit[r];
             whole += v[r] * v[r];
         }
         for (int pass = 0; pass < 2; pass++)

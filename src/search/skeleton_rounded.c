@@ -21,8 +21,7 @@ static double project(fitting *f, double *v, int n) {
     const sl_search__skeleton_kernels *kernels = f->s->kernels;
     const double whole = kernels->deflate(v, f->basis[0], 0, ROWS);
     double left = whole;
-    for (int pass = 0; pass < 2 && n > 0; pass++)
-        left = kernels->deflate(v, f->basis[0], n, ROWS);
+    for (int pass = 0; pass < 2 && n > 0; pass++) left = kernels->deflate(v, f->basis[0], n, ROWS);
     f->left = left;
     return whole > 0 ? sqrt(left / whole) : 0;
 }
@@ -83,8 +82,7 @@ void sl_search__skeleton_fitting_begin(fitting *f, const sl_skeletons *s) {
     f->s = s;
     for (int r = 0; r < s->rows; r++)
         if (s->rounding[r] > 0) least = SL_MIN(least, s->rounding[r]);
-    for (int r = 0; r < s->rows; r++)
-        f->weight[r] = s->weight[r] / SL_MAX(s->rounding[r], least);
+    for (int r = 0; r < s->rows; r++) f->weight[r] = s->weight[r] / SL_MAX(s->rounding[r], least);
 }
 
 sl_status sl_search__skeleton_fits(bool *out, fitting *f, const sl_search__skeleton_hit *h,

@@ -47,7 +47,7 @@ typedef struct formula {
     column column[COLUMNS];
     column before[COLUMNS]; // where y is rounded: as they were before phases were joined
     double coefficient[COLUMNS], error[COLUMNS]; // error: standard errors, where y is rounded
-    sl_search__lattice_number number[COLUMNS]; // where y is rounded: what they are
+    sl_search__lattice_number number[COLUMNS];   // where y is rounded: what they are
 } formula;
 
 /* ---------------------------------------------------------------- columns ------------------- */
@@ -198,8 +198,9 @@ static double seen(const formula *f, int k) {
     return most;
 }
 
-/* Orders in which columns are dropped: by their largest part of y; by their coefficients in standard
- * errors; the same, those that need most constants earlier, and the terms themselves last. */
+/* Orders in which columns are dropped: by their largest part of y; by their coefficients in
+ * standard errors; the same, those that need most constants earlier, and the terms themselves last.
+ */
 typedef enum order { BY_SIZE, BY_ERROR, BY_CONSTANTS } order;
 
 static double weight_of(const formula *f, int k, order by) {
@@ -220,8 +221,7 @@ static sl_status thin_out(formula *f, bool *use, order by) {
     for (;;) {
         int least = -1;
         for (int k = 0; k < f->columns; k++)
-            if (use[k] && !fixed[k] &&
-                (least < 0 || weight_of(f, k, by) < weight_of(f, least, by)))
+            if (use[k] && !fixed[k] && (least < 0 || weight_of(f, k, by) < weight_of(f, least, by)))
                 least = k;
         if (least < 0) break;
         use[least] = false;
