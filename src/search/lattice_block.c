@@ -1,7 +1,8 @@
 /* lattice_block - a block of halves: stored under their keys, or looked up.
  *
- * With exact data a key is one cell. Where y is rounded a ratio may be in either of two cells along
- * each axis: halves close to the border of their cell are looked up in all cells within reach. */
+ * With exact data a key is one cell. Where y is rounded a ratio may be in up to three cells along
+ * each axis: halves close to the border of their cell are looked up in all cells within reach. The
+ * error is that of a coefficient 1; with a larger one it is less. */
 #include <math.h>
 #include <string.h>
 
@@ -71,20 +72,20 @@ static sl_status found(const sl_search__lattice_batch *b, int k, uint64_t key, u
 
 int sl_search__lattice_nearby_keys(uint64_t key[SL_LATTICE__NEARBY],
                                    const sl_search__lattice_keys *keys, int k, int shift) {
-    uint32_t cell[3][2];
+    uint32_t cell[3];
     int n[3], count = 0;
     for (int axis = 0; axis < 3; axis++) {
         float r = keys->ratio[axis][k], e = keys->error[axis][k];
-        cell[axis][0] = sl_search__lattice_cell(r - e, shift);
-        cell[axis][1] = sl_search__lattice_cell(r + e, shift);
-        uint32_t apart = cell[axis][1] - cell[axis][0];
-        if (apart > 1) return 0;
+        cell[axis] = sl_search__lattice_cell(r - e, shift);
+        uint32_t apart = sl_search__lattice_cell(r + e, shift) - cell[axis];
+        if (apart > 2) return 0;
         n[axis] = 1 + (int)apart;
     }
     for (int i = 0; i < n[0]; i++)
         for (int j = 0; j < n[1]; j++)
             for (int m = 0; m < n[2]; m++)
-                key[count++] = sl_search__lattice_key(cell[0][i], cell[1][j], cell[2][m]);
+                key[count++] = sl_search__lattice_key(cell[0] + (uint32_t)i, cell[1] + (uint32_t)j,
+                                                      cell[2] + (uint32_t)m);
     return count;
 }
 
@@ -142,7 +143,7 @@ static sl_status look_up(const sl_search__lattice_batch *b, const sl_search__lat
         s->chosen[n] = k;
         bool may = sl_search__lattice_table_may_hold(t, s->keys.high[k]);
         bool one = s->keys.ratio[0][k] == SL_LATTICE__ONE;
-        n += l->noise > 0 && !one ? (may && s->border[k] == 0) || s->border[k] == 1 : may;
+        n += l->noise > 0 && !one ? (may && s->border[k] == 0) || (s->border[k] - 1 < 2) : may;
     }
     for (int i = 0; i < n; i++)
         sl_search__lattice_table_prefetch(t, key_at(&s->keys, s->chosen[i]));

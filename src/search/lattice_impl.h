@@ -276,14 +276,14 @@ SL_NODISCARD sl_status sl_search__lattice_walk(sl_lattice *l, int constants,
 /* lattice_block.c */
 /* key[] := those of all cells within reach of the ratios of half k, where y is rounded; returns how
  * many, 0 where that is too uncertain. */
-enum { SL_LATTICE__NEARBY = 8 };
+enum { SL_LATTICE__NEARBY = 27 };
 int sl_search__lattice_nearby_keys(uint64_t key[SL_LATTICE__NEARBY],
                                    const sl_search__lattice_keys *keys, int k, int shift);
 typedef struct sl_search__lattice_scratch {
     sl_search__lattice_block block, function, inverse, product;
     sl_search__lattice_keys keys;
     int32_t chosen[SL_LATTICE__BLOCK];
-    uint32_t border[SL_LATTICE__BLOCK]; // 1: within reach of another cell; 2: of several
+    uint32_t border[SL_LATTICE__BLOCK]; // 1, 2: within reach of so many other cells; 3: more
 } sl_search__lattice_scratch;
 
 /* A block of halves: values in s->block, and the operands that make code k. */
@@ -358,6 +358,7 @@ SL_NODISCARD sl_status sl_search__lattice_snap(bool *sure, double *coefficient,
 bool sl_search__lattice_near_number(sl_search__lattice_number *out, double v, double reach,
                                     double most);
 double sl_search__lattice_number_value(sl_search__lattice_number n);
+double sl_search__lattice_number_bits(sl_search__lattice_number n);
 /* NULL: no memory. */
 const sl_node *sl_search__lattice_number_expr(sl_arena *a, sl_search__lattice_number n);
 

@@ -254,7 +254,7 @@ static void border(uint32_t *restrict out, const sl_search__lattice_keys *restri
             float r = keys->ratio[k][i], e = keys->error[k][i];
             uint32_t cells =
                 sl_search__lattice_cell(r + e, shift) - sl_search__lattice_cell(r - e, shift);
-            cells = cells + 1 < 3 ? cells & 1 : 2; // 0, 1 and -1; more
+            cells = cells + 1 < 3 ? cells & 1 : cells == 2 ? 2 : 3; // 0, 1 and -1; 2; more
             apart = cells > apart ? cells : apart;
         }
         out[i] = apart;

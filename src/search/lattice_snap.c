@@ -6,20 +6,21 @@
  * and the others are fitted again; the formula must still hold in every row.
  *
  * Numbers are fractions times a root or exp of a fraction: what integer constants inside functions
- * contribute outside of them, as exp(-7/2) in exp(-x - 7/2). A number is taken if its bits by the
- * criterion (docs/math/criterion.md) are fewer than the known digits of the coefficient. */
+ * contribute outside of them, as exp(-7/2) in exp(-x - 7/2). A number is taken if its bits, by the
+ * criterion (docs/math/criterion.md) or as constants of the grammar, are fewer than the known
+ * digits of the coefficient. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "num/num.h"
 #include "search/lattice_impl.h"
 
-enum { COLUMNS = SL_LATTICE__LINEAR, DENOMINATORS = 100, ERRORS = 4, REALS_MAX = 2 };
+enum { COLUMNS = SL_LATTICE__LINEAR, DENOMINATORS = 100, ERRORS = 4 };
 
-/* With fewer than KNOWN bits of a coefficient its term may be another one; with fewer than REAL
- * bits of one that is no exact number the formula may be another one. */
-static const double KNOWN = 7, REAL = 12;
+/* With fewer than KNOWN bits of a coefficient its term may be another one. */
+static const double KNOWN = 7;
 
-static const double FUNCTION = 14; // bits of the cheapest root or power
+static const double FUNCTION = 5; // bits of the cheapest root or power
 
 /* ---------------------------------------------------------------- numbers ------------------- */
 
@@ -59,13 +60,85 @@ static double bits_of_fraction(fraction f) {
     return log2(2.5 * product * product);
 }
 
-/* Nodes as fit.h prices them: product 2.3, root 3 + 2.5 + 4, exp 6 + 4. */
+/* Prices of what one integer constant of the grammar leaves outside of a function: about log2 of
+ * how many there are. */
+static const double INTEGER = 4, POWER = 6, ROOT = 6, EXP = 5, EXP_HALF = 6.5, NONE = 1e9;
+enum { LARGEST = 9 };
+
+/* n >= 1 as products of constants and of their powers. */
+static double bits_of_whole(int32_t n) {
+    if (n == 1) return 0;
+    if (n <= LARGEST) return INTEGER;
+    double least = NONE;
+    for (int a = 2; a <= LARGEST; a++) {
+        int power = 0;
+        for (int32_t rest = n; rest % a == 0 && power < 5; power++) {
+            rest /= a;
+            const double price = power == 0 ? INTEGER : POWER;
+            if (rest == 1)
+                least = fmin(least, price);
+            else if (rest <= LARGEST)
+                least = fmin(least, price + INTEGER);
+        }
+    }
+    return least;
+}
+
+static double bits_of_factor(fraction f) {
+    return bits_of_whole(abs(f.num)) + bits_of_whole(f.den) + (f.num < 0);
+}
+
+/* times * root^(1/2), where a constant a to an odd number of halves explains the root: sqrt(5)/25
+ * is 5^(-3/2). */
+static double bits_of_root(fraction times, fraction root) {
+    static const struct {
+        int8_t a, square_free, factor; // sqrt(a) = factor sqrt(square_free)
+    } list[] = { { 2, 2, 1 }, { 3, 3, 1 }, { 5, 5, 1 }, { 6, 6, 1 }, { 7, 7, 1 }, { 8, 2, 2 } };
+    double least = NONE;
+    for (int i = 0; i < SL_LEN(list); i++) {
+        if (root.den != 1 || root.num != list[i].square_free) continue;
+        double power = list[i].factor; // of sqrt(a)^(2 k + 1)
+        for (int k = 0; k <= 3; k++, power *= list[i].a) {
+            const double up = (double)times.num / (times.den * power);
+            const double down = (double)times.num * power * list[i].a / times.den;
+            fraction rest;
+            for (int way = 0; way < 2; way++) {
+                const double v = way ? down / (list[i].factor * list[i].factor) : up;
+                for (rest.den = 1; rest.den <= LARGEST * LARGEST; rest.den++) {
+                    const double num = nearbyint(v * rest.den);
+                    if (num == 0 || fabs(num) > 1e6 || fabs(num - v * rest.den) > 1e-9 * fabs(num))
+                        continue;
+                    rest.num = (int32_t)num;
+                    least = fmin(least, ROOT + bits_of_factor(rest));
+                    break;
+                }
+            }
+        }
+    }
+    return least;
+}
+
+/* As constants of the grammar. */
+static double bits_of_constants(sl_search__lattice_number n) {
+    double bits = 0;
+    if (n.degree > 2) return NONE;
+    bits = n.degree == 2 ? bits_of_root(n.times, n.root) : bits_of_factor(n.times);
+    if (n.power.num == 0) return bits;
+    if (n.power.den == 1 && abs(n.power.num) <= LARGEST) return bits + EXP;
+    if (n.power.den <= 2 && abs(n.power.num) <= 2 * LARGEST) return bits + EXP_HALF;
+    return NONE;
+}
+
+/* Nodes as fit.h prices them: product 2.3, root 3 + 2.5 + 4, exp 6 + 4; or as constants, which is
+ * less for some. */
 static double bits_of(sl_search__lattice_number n) {
     double bits = bits_of_fraction(n.times);
     if (n.degree > 1) bits += 11.8 + bits_of_fraction(n.root);
     if (n.power.num) bits += 12.3 + bits_of_fraction(n.power);
-    return bits;
+    return fmin(bits, bits_of_constants(n));
 }
+
+double sl_search__lattice_number_bits(sl_search__lattice_number n) { return bits_of(n); }
 
 /* The fraction of least denominator within reach of v. */
 static bool near_fraction(fraction *out, double v, double reach) {
@@ -184,7 +257,6 @@ sl_status sl_search__lattice_snap(bool *sure, double *coefficient,
     sl_search__lattice_number n;
     bool holds;
     double least = INFINITY;
-    int real = 0;
     *sure = true;
     SL_TRY(fit_others(&holds, &s, scratch));
     for (int k = holds ? choose(&n, &s) : -1; k >= 0; k = choose(&n, &s)) {
@@ -201,10 +273,8 @@ sl_status sl_search__lattice_snap(bool *sure, double *coefficient,
     }
     for (int k = 0; k < m->columns; k++) {
         coefficient[k] = s.coefficient[k], number[k] = s.number[k];
-        if (s.number[k].times.den) continue;
-        real++;
-        *sure = *sure && digits_of(&s, k) >= REAL;
+        *sure = *sure && s.number[k].times.den; // of the grammar, all of them are exact numbers
     }
-    *sure = *sure && least >= KNOWN && real <= REALS_MAX;
+    *sure = *sure && least >= KNOWN;
     return SL_OK;
 }

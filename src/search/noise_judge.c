@@ -268,6 +268,8 @@ sl_status sl_search__noise_is_certain(bool *out, const sl_search__job *j,
     if (st == SL_OK) st = is_rounding(out, &a, j, f, fitted, n);
     if (*out)
         structure = false;
+    else if (j->o->grammar && j->digits.kind != SL_DIGITS_FULL)
+        structure = true; // errors larger than the rounding of y: exact steps are left
     else if (st == SL_OK && squares > 0 && is_normal(r, n, DOUBT))
         st = sl_search__noise_has_structure(&structure, r, p->x, p->inputs, fitted, n, DOUBT, &a);
     *out = !structure;

@@ -15,7 +15,7 @@
  *
  * quotients_bases.c derives numerators and structures, quotients_factors.c lists the variants of
  * one occurrence, quotients_lists.c the terms, quotients_meet.c has the table, quotients_check.c
- * verifies. Where y is rounded the method does not apply. */
+ * verifies. Where y is rounded, two terms are matched by their directions (quotients_rounded.c). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,27 +31,29 @@ static const struct level {
     int stored, streamed; // constants of one term; of three terms: of those that meet, of the third
     bool all;             // numerators, or those of sums alone
     int32_t tops, bottoms, parts, flat;
-    int slots; // log2
+    int slots;       // log2
+    int32_t entries; // where y is rounded: terms of a structure; 0: the level is left out
 } levels[] = {
-    { 2, 1, 0, true, 1 << 14, 1 << 12, 1 << 10, 1, 16 },
-    { 2, 2, 0, true, 1 << 18, 1 << 16, 1 << 14, 1, 20 },
-    { 3, 1, 1, false, 1 << 14, 1 << 12, 1 << 10, 1 << 17, 14 },
-    { 2, 2, 3, false, 1 << 16, 1 << 16, 1 << 17, 1, 20 },
-    { 3, 2, 0, false, 1 << 18, 1 << 16, 1 << 14, 1 << 19, 17 },
-    { 2, 2, 3, true, 1 << 18, 1 << 16, 1 << 17, 1, 21 },
+    { 2, 1, 0, true, 1 << 14, 1 << 12, 1 << 10, 1, 16, 1 << 17 },
+    { 2, 2, 0, true, 1 << 18, 1 << 16, 1 << 14, 1, 20, 1 << 19 },
+    { 3, 1, 1, false, 1 << 14, 1 << 12, 1 << 10, 1 << 17, 14, 0 },
+    { 2, 2, 3, false, 1 << 16, 1 << 16, 1 << 17, 1, 20, 0 },
+    { 3, 2, 0, false, 1 << 18, 1 << 16, 1 << 14, 1 << 19, 17, 0 },
+    { 2, 2, 3, true, 1 << 18, 1 << 16, 1 << 17, 1, 21, 0 },
 };
 
 /* ---------------------------------------------------------------- memory -------------------- */
 
 /* Bytes of one thread. */
-static int64_t work_bytes(const struct level *l) {
+static int64_t work_bytes(const struct level *l, bool rounded) {
     const int64_t value = SL_QUOTIENTS__PROBES * (int64_t)sizeof(double);
     return l->tops * (value + (int64_t)sizeof(sl_search__quotients_top)) +
            l->bottoms * (value + (int64_t)sizeof(sl_search__quotients_bottom)) +
            l->flat * (value + 2 * (int64_t)sizeof(int32_t)) +
            SL_QUOTIENTS__PARTS * l->parts * (value + (int64_t)sizeof(sl_search__quotients_code)) +
            2 * l->bottoms * (int64_t)sizeof(uint64_t) +
-           ((int64_t)sizeof(sl_search__quotients_slot) << l->slots) + SL_QUOTIENTS__MAP;
+           ((int64_t)sizeof(sl_search__quotients_slot) << l->slots) + SL_QUOTIENTS__MAP +
+           (rounded ? l->entries * (int64_t)sizeof(sl_search__quotients_entry) : 0);
 }
 
 static void clear_list(sl_search__quotients_list *list) { sl_free(list->v[0]); }
@@ -64,6 +66,7 @@ static void free_work(sl_quotients *q) {
         clear_list(&w->tops), clear_list(&w->bottoms);
         sl_free(w->top), sl_free(w->bottom), sl_free(w->set.slot), sl_free(w->slot);
         sl_free(w->map), sl_free(w->flat.e[0]), sl_free(w->flat.top), sl_free(w->flat.bottom);
+        sl_free(w->entry);
         if (q->hits) sl_free(q->hits[i].hit);
     }
     sl_free(q->work), sl_free(q->hits);
@@ -87,7 +90,7 @@ static bool make_flat(sl_search__quotients_flat *f, int32_t room) {
     return e && f->top && f->bottom;
 }
 
-static bool make_work(sl_search__quotients_work *w, const struct level *l) {
+static bool make_work(sl_search__quotients_work *w, const struct level *l, bool rounded) {
     bool done = make_list(&w->tops, l->tops) && make_list(&w->bottoms, l->bottoms);
     for (int p = 0; p < SL_QUOTIENTS__PARTS && done; p++) {
         done = make_list(&w->part[p], l->parts);
@@ -102,12 +105,16 @@ static bool make_work(sl_search__quotients_work *w, const struct level *l) {
     w->room = (int64_t)1 << l->slots;
     w->slot = sl_malloc_aligned((size_t)w->room, sizeof *w->slot);
     w->map = sl_malloc(SL_QUOTIENTS__MAP, sizeof *w->map);
+    if (rounded) w->entry = sl_malloc((size_t)l->entries, sizeof *w->entry);
+    w->entry_room = l->entries;
+    done = done && (w->entry || !rounded);
     return done && w->top && w->bottom && w->set.slot && w->slot && w->map;
 }
 
 /* *bytes := what was reserved, for as many threads as memory allows; 0: none. */
 static sl_status reserve_work(int64_t *bytes, sl_quotients *q, const struct level *l) {
-    const int64_t each = work_bytes(l), free = q->job->o->max_memory - q->job->memory;
+    const bool rounded = q->precision > 0;
+    const int64_t each = work_bytes(l, rounded), free = q->job->o->max_memory - q->job->memory;
     const int64_t threads = sl_par_pool_threads(q->job->pool);
     q->lanes = (int)SL_MAX(1, SL_MIN(threads, free / each));
     *bytes = q->lanes * each;
@@ -118,7 +125,7 @@ static sl_status reserve_work(int64_t *bytes, sl_quotients *q, const struct leve
     q->work = sl_calloc((size_t)q->lanes, sizeof *q->work);
     q->hits = sl_calloc((size_t)q->lanes, sizeof *q->hits);
     bool done = q->work && q->hits;
-    for (int i = 0; i < q->lanes && done; i++) done = make_work(&q->work[i], l);
+    for (int i = 0; i < q->lanes && done; i++) done = make_work(&q->work[i], l, rounded);
     return done ? SL_OK
                 : sl_fail_memory((size_t)q->lanes, (size_t)each, "the search for quotients");
 }
@@ -142,7 +149,7 @@ static bool applies(const sl_search__job *j) {
     if (g->low < -99 || g->high > 99) return false;
     for (int64_t r = 0; r < p->rows; r++)
         if (!(fabs(p->y[r]) > 1e-100 && fabs(p->y[r]) < 1e100)) return false;
-    return sl_search__digits(p->y, p->rows).kind == SL_DIGITS_FULL;
+    return true;
 }
 
 static void need(sl_quotients *q, const sl_search__quotients_product *p,
@@ -174,6 +181,8 @@ static void take_rows(sl_quotients *q) {
         q->y[r] = p->y[r];
     }
     for (int k = 0; k < SL_QUOTIENTS__PROBES; k++) q->project[k] = q->y[k] / q->y[0];
+    const sl_digits digits = sl_search__digits(p->y, p->rows);
+    if (digits.kind != SL_DIGITS_FULL) sl_search__quotients_set_rounding(q, digits);
 }
 
 static sl_status open_quotients(void **state, sl_search__job *j) {
@@ -210,8 +219,9 @@ static sl_status meet_part(int64_t begin, int64_t end, int worker, void *payload
         for (;;) {
             int32_t i = atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
             if (i >= q->bases.structures || sl_search__stop(q->job, worker == 0)) break;
-            SL_TRY(q->terms == 3 ? sl_search__quotients_meet_three(q, (int)lane, i)
-                                 : sl_search__quotients_meet(q, (int)lane, i));
+            SL_TRY(q->precision > 0 ? sl_search__quotients_meet_rounded(q, (int)lane, i)
+                   : q->terms == 3  ? sl_search__quotients_meet_three(q, (int)lane, i)
+                                    : sl_search__quotients_meet(q, (int)lane, i));
         }
     }
     return SL_OK;
@@ -234,6 +244,7 @@ static int cmp_term(const sl_search__quotients_term *p, const sl_search__quotien
 static int cmp_hit(const void *a, const void *b) {
     const sl_search__quotients_hit *p = a, *q = b;
     if (p->good != q->good) return p->good ? -1 : 1;
+    if (p->sure != q->sure) return p->sure ? -1 : 1;
     if (p->price != q->price) return p->price < q->price ? -1 : 1;
     if (p->structure != q->structure) return p->structure < q->structure ? -1 : 1;
     if (p->terms != q->terms) return p->terms < q->terms ? -1 : 1;
@@ -254,7 +265,8 @@ static sl_status check_hits(sl_search__quotients_hits *all, sl_quotients *q) {
         for (int64_t i = 0; i < q->hits[w].count && st == SL_OK; i++) {
             sl_search__quotients_hit *h = &all->hit[all->count];
             *h = q->hits[w].hit[i];
-            st = sl_search__quotients_check(h, &scratch, q);
+            st = q->precision > 0 ? sl_search__quotients_snap(h, &scratch, q)
+                                  : sl_search__quotients_check(h, &scratch, q);
             if (h->good) all->count++;
             if (sl_search__stop(q->job, true)) break;
         }
@@ -277,6 +289,7 @@ static sl_status run_level(bool *more, void *state, int level) {
     *more = q && level + 1 < SL_LEN(levels);
     if (!q || level >= SL_LEN(levels)) return SL_OK;
     const struct level *l = &levels[level];
+    if (q->precision > 0 && l->entries == 0) return SL_OK;
     int64_t bytes = 0;
     bool done;
     sl_status st;
@@ -284,7 +297,8 @@ static sl_status run_level(bool *more, void *state, int level) {
     q->stored = l->stored;
     q->streamed = l->terms == 2 ? l->streamed : 0;
     q->taken = l->terms == 3 ? l->streamed : 0;
-    q->numerators = l->all ? q->bases.numerators : q->bases.simple;
+    const bool all = q->precision > 0 ? level == 0 : l->all; // rounding makes level 1 expensive
+    q->numerators = all ? q->bases.numerators : q->bases.simple;
     atomic_store(&q->next, 0);
     SL_GO(reserve_work(&bytes, q, l));
     if (bytes == 0) return SL_OK;

@@ -9,6 +9,8 @@
 #include "search/quotients_impl.h"
 
 static const double TOLERANCE = 1e-11, CANCELLATION = 1e5;
+/* Where y is rounded: errors of a row, in halves of a unit of its last digit. */
+static const double ROUNDED = 1.6;
 enum { FIRST_ROWS = 10 };
 
 /* ---------------------------------------------------------------- values -------------------- */
@@ -82,7 +84,7 @@ static bool holds(const values *m, const double *coefficient, const sl_quotients
             sum += coefficient[t] * m->v[t][r];
             size += fabs(coefficient[t] * m->v[t][r]);
         }
-        if (!(fabs(sum - q->y[r]) <= TOLERANCE * size)) return false;
+        if (!(fabs(sum - q->y[r]) <= TOLERANCE * size + ROUNDED * q->rounding[r])) return false;
         most = SL_MAX(most, size), largest = SL_MAX(largest, fabs(q->y[r]));
     }
     return most <= CANCELLATION * largest;
@@ -94,7 +96,10 @@ static sl_status solve(bool *good, double *coefficient, sl_arena *scratch, const
     double weight[SL_QUOTIENTS__ROWS];
     const double *column[] = { m->v[0], m->v[1], m->v[2] };
     sl_lsq lsq;
-    for (int r = 0; r < rows; r++) weight[r] = 1 / (q->y[r] * q->y[r]);
+    for (int r = 0; r < rows; r++) {
+        const double size = q->precision > 0 ? q->rounding[r] : q->y[r];
+        weight[r] = 1 / (size * size);
+    }
     size_t mark = sl_arena_mark(scratch);
     SL_TRY(sl_num_lsq_fit(&lsq, coefficient, NULL, scratch, column, q->y, weight, rows, m->terms));
     sl_arena_rewind(scratch, mark);
@@ -125,7 +130,32 @@ sl_status sl_search__quotients_check(sl_search__quotients_hit *h, sl_arena *scra
     return SL_OK;
 }
 
+sl_status sl_search__quotients_snap(sl_search__quotients_hit *h, sl_arena *scratch,
+                                    const sl_quotients *q) {
+    sl_search__lattice_linear m = { .rows = q->rows, .columns = h->terms };
+    for (int r = 0; r < q->rows; r++) {
+        for (int t = 0; t < h->terms; t++) m.column[t][r] = term_at(q, h, t, r);
+        m.t[r] = q->y[r];
+        m.reach[r] = ROUNDED * q->rounding[r];
+        m.w[r] = 1 / (q->rounding[r] * q->rounding[r]);
+        m.size = SL_MAX(m.size, fabs(q->y[r]));
+    }
+    SL_TRY(sl_search__lattice_snap(&h->sure, h->coefficient, h->number, scratch, &m));
+    h->price = 0;
+    for (int t = 0; t < h->terms; t++)
+        h->price += h->term[t].constants + price_of(h->coefficient[t]);
+    return SL_OK;
+}
+
 /* ---------------------------------------------------------------- the formula --------------- */
+
+/* A coefficient: a number, or a free constant. */
+static const sl_node *coefficient_expr(sl_writer *w, const sl_search__quotients_hit *h, int t) {
+    if (h->number[t].times.den == 0) return sl_search__write_constant(w, h->coefficient[t]);
+    const sl_node *e = sl_search__lattice_number_expr(w->arena, h->number[t]);
+    w->failed = w->failed || !e;
+    return e;
+}
 
 static const sl_node *product_expr(sl_writer *w, const sl_quotients *q,
                                    const sl_search__quotients_product *p,
@@ -166,7 +196,7 @@ sl_status sl_search__quotients_offer(sl_quotients *q, const sl_search__quotients
     for (int t = 0; t < h->terms; t++) {
         sl_search__quotients_product p = top_product(q, h, t);
         const sl_node *f = sl_search__write_times(
-            &w, sl_search__write_constant(&w, h->coefficient[t]),
+            &w, coefficient_expr(&w, h, t),
             product_expr(&w, q, &p, SL_QUOTIENTS__SCALE, h->term[t].top.code));
         f = sl_search__write_times(
             &w, f, core_expr(&w, q, &q->bases.structure[h->structure].core, &h->term[t].bottom));
@@ -174,7 +204,15 @@ sl_status sl_search__quotients_offer(sl_quotients *q, const sl_search__quotients
     }
     SL_GO(sl_search__write_status(&w));
     SL_GO(sl_expr_tidy(&e, &a, e));
-    SL_GO(sl_search__offer(&kept, q->job, e, w.value, w.params, sl_search__quotients.name, level));
+    const double precision = q->job->precision;
+    q->job->precision = SL_MAX(precision, q->precision); // exact means: up to rounding
+    if (h->sure || q->precision == 0)
+        st =
+            sl_search__offer(&kept, q->job, e, w.value, w.params, sl_search__quotients.name, level);
+    else if (!q->job->o->exact_only)
+        st = sl_search__offer_noisy(&kept, q->job, e, w.value, w.params, sl_search__quotients.name,
+                                    level);
+    q->job->precision = precision;
 done:
     sl_arena_clear(&a);
     return st;

@@ -3,6 +3,7 @@
 #ifndef SL_SEARCH_QUOTIENTS_IMPL_H
 #define SL_SEARCH_QUOTIENTS_IMPL_H
 
+#include "search/lattice_impl.h"
 #include "search/quotients_kernels.h"
 #include "search/search_impl.h"
 #include "search/write.h"
@@ -193,6 +194,17 @@ typedef struct sl_search__quotients_flat {
     int32_t *top, *bottom, count, room;
 } sl_search__quotients_flat;
 
+/* Where y is rounded: a term as its direction at the probes, in which y is 0. quotients_rounded.c
+ * describes it. */
+typedef struct sl_search__quotients_entry {
+    float d[SL_QUOTIENTS__PROBES - 1];
+    float share, doubt; // of y; of the direction, by rounding
+    int32_t top, bottom;
+    uint64_t key; // of its cell
+    bool inside;  // no other cell is within reach
+    bool chosen;  // another one may be in a cell within reach
+} sl_search__quotients_entry;
+
 /* The workspace of one thread. */
 typedef struct sl_search__quotients_work {
     sl_search__quotients_list part[SL_QUOTIENTS__PARTS], tops, bottoms;
@@ -209,6 +221,8 @@ typedef struct sl_search__quotients_work {
     sl_search__quotients_keys keys;
     int32_t chosen[SL_QUOTIENTS__BLOCK + 1]; // of a block
     bool reports; // in use by the calling thread: progress may be reported
+    sl_search__quotients_entry *entry; // where y is rounded; then slots have them for tops
+    int32_t entries, entry_room;
 } sl_search__quotients_work;
 
 /* ---------------------------------------------------------------- a search ------------------ */
@@ -224,6 +238,8 @@ typedef struct sl_search__quotients_hit {
     sl_search__quotients_term term[3];
     bool good; // verified, then:
     double coefficient[3], price;
+    bool sure; // where y is rounded: see sl_search__lattice_snap
+    sl_search__lattice_number number[3]; // that the coefficients are
 } sl_search__quotients_hit;
 
 typedef struct sl_search__quotients_hits {
@@ -239,6 +255,12 @@ typedef struct sl_quotients {
     double x[SL_QUOTIENTS__VARIABLES][SL_QUOTIENTS__ROWS]; // probes first
     double y[SL_QUOTIENTS__ROWS];
     double project[SL_QUOTIENTS__PROBES]; // y / y[0]
+    // where y is rounded, else 0:
+    double rounding[SL_QUOTIENTS__ROWS]; // half a unit of y's last digit
+    double precision;                    // the largest, as a part of y
+    double doubt;                        // norm of these parts at the probes
+    double inverse[SL_QUOTIENTS__PROBES];    // 1 / y
+    double length[SL_QUOTIENTS__PROBES - 1]; // factors of the directions
     sl_search__quotients_bases bases;
     bool needed[SL_QUOTIENTS__CLASSES][SL_QUOTIENTS__MODES];
     sl_search__quotients_factor factor[SL_QUOTIENTS__CLASSES][SL_QUOTIENTS__MODES];
@@ -276,6 +298,9 @@ void sl_search__quotients_stream_bottoms(sl_search__quotients_work *w, const sl_
 SL_NODISCARD sl_status sl_search__quotients_meet(sl_quotients *q, int lane, int32_t i);
 /* The same for three terms: quotients_three.c. */
 SL_NODISCARD sl_status sl_search__quotients_meet_three(sl_quotients *q, int lane, int32_t i);
+/* Two terms where y is rounded: quotients_rounded.c. */
+SL_NODISCARD sl_status sl_search__quotients_meet_rounded(sl_quotients *q, int lane, int32_t i);
+void sl_search__quotients_set_rounding(sl_quotients *q, sl_digits digits);
 sl_search__quotients_term sl_search__quotients_term_at(const sl_search__quotients_work *w,
                                                        int32_t top, int32_t bottom);
 /* Unless there are `most` hits. */
@@ -291,6 +316,9 @@ static inline bool sl_search__quotients_differ(float a, float b) {
 /* quotients_check.c */
 SL_NODISCARD sl_status sl_search__quotients_check(sl_search__quotients_hit *h, sl_arena *scratch,
                                                   const sl_quotients *q);
+/* Where y is rounded: the coefficients of a verified hit become exact numbers. */
+SL_NODISCARD sl_status sl_search__quotients_snap(sl_search__quotients_hit *h, sl_arena *scratch,
+                                                 const sl_quotients *q);
 SL_NODISCARD sl_status sl_search__quotients_offer(sl_quotients *q,
                                                   const sl_search__quotients_hit *h, int level);
 

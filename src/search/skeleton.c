@@ -19,6 +19,12 @@
  *   level 7   all of them, with fractions beside variables
  *   level 8   divisors that are sums, with two constants in one of their places
  *
+ * Where y is rounded (skeleton_rounded.c, skeleton_clear_rounded.c) levels 2 and 5 do not apply,
+ * the order is another one, and constants in each of two terms that have further columns, which
+ * take longer there, are a level of their own:
+ *
+ *   level 9   no divisors that are sums, one constant in each of two terms
+ *
  * Levels 1, 2, 4 and 5 have products of one term too; otherwise these are the lattice's.
  *
  * Only operators of the default grammar are supported. */
@@ -28,7 +34,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 9, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
+enum { LEVELS = 10, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -112,7 +118,7 @@ enum {
 };
 
 /* Skeletons of a level. */
-typedef enum which { TWO_TERMS, OTHERS, ALL, QUOTIENTS } which;
+typedef enum which { TWO_TERMS, OTHERS, ALL, QUOTIENTS, NO_QUOTIENTS } which;
 
 /* As sl_search__skeleton_screening has them. */
 static const struct level {
@@ -131,12 +137,23 @@ static const struct level {
     { .which = ALL, .inside = true },
     { .which = ALL, .sets = ONE | FRACTION },
     { .which = QUOTIENTS, .sets = ONE | TWO },
+    { .which = NO_QUOTIENTS, .sets = ONE, .pairs = true },
 };
 
+enum { PAIRS_ROUNDED = LEVELS - 1 };
+
+/* The order where y is rounded, by what is found; the last two do not apply. */
+static const int rounded_levels[LEVELS] = { 0, 1, 4, 3, 7, PAIRS_ROUNDED, 6, 8, 2, 5 };
+
 static bool is_of(const sl_search__skeleton_base *b, which w) {
-    const bool other = b->terms > 2 || b->quotient;
     if (b->terms < 2) return false;
-    return w == ALL || (w == QUOTIENTS ? b->quotient : other == (w == OTHERS));
+    switch (w) {
+    case TWO_TERMS: return b->terms == 2 && !b->quotient;
+    case OTHERS: return b->terms > 2 || b->quotient;
+    case QUOTIENTS: return b->quotient;
+    case NO_QUOTIENTS: return !b->quotient;
+    default: return true;
+    }
 }
 
 static sl_status gather(sl_search__skeleton_hits *all, sl_skeletons *s) {
@@ -160,8 +177,8 @@ static sl_status screen_level(sl_skeletons *s, int level) {
     if (!list) return sl_fail_memory((size_t)s->bases, sizeof *list, "skeletons");
     for (int32_t i = 0; i < s->bases; i++)
         if (is_of(&s->base[i], levels[level].which)) list[n++] = i;
-    sl_search__skeleton_screening g = { s, list, levels[level].sets, levels[level].pairs,
-                                        levels[level].inside };
+    const bool pairs = levels[level].pairs && (s->sigma == 0 || level == PAIRS_ROUNDED);
+    sl_search__skeleton_screening g = { s, list, levels[level].sets, pairs, levels[level].inside };
     sl_status st = sl_par_for(s->job->pool, n, GRAIN, sl_search__skeleton_screen, &g);
     sl_free(list);
     if (st != SL_OK || sl_search__stop(s->job, true)) return st;
@@ -203,17 +220,20 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
     return SL_OK;
 }
 
-static sl_status run_level(bool *more, void *state, int level) {
+static sl_status run_level(bool *more, void *state, int number) {
     sl_skeletons *s = state;
     bool done;
-    *more = s && level + 1 < LEVELS;
-    if (!s || level >= LEVELS) return SL_OK;
+    const int n = s && s->sigma > 0 ? LEVELS : PAIRS_ROUNDED;
+    *more = s && number + 1 < n;
+    if (!s || number >= n) return SL_OK;
+    const int level = s->sigma > 0 ? rounded_levels[number] : number;
     SL_TRY(prepare(&done, s, level));
     if (!done) *more = false;
     if (!done || sl_search__stop(s->job, true)) return SL_OK;
     if (levels[level].cleared)
-        return s->sigma > 0 ? SL_OK
-                            : sl_search__skeleton_clear_all(s, levels[level].clearing, level);
+        return s->sigma > 0 && levels[level].clearing >= SL_SKELETON__CLEAR_VARIED_BELOW
+                   ? SL_OK
+                   : sl_search__skeleton_clear_all(s, levels[level].clearing, level);
     return screen_level(s, level);
 }
 

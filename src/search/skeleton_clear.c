@@ -26,6 +26,7 @@ enum {
     CLEARED = SL_SKELETON__CLEARED,
     ROWS = SL_SKELETON__ROWS,
     SPARE = 6, // rows beyond the columns
+    SPARE_ROUNDED = 12,
     GRAIN = 128,
     HITS_MAX = 48,
     BATCH = 4, // hits that are solved at once: the same for any number of threads
@@ -222,8 +223,10 @@ bool sl_search__skeleton_is_dependent(bool *fits, cleared *c) {
     *fits = sl_search__skeleton_clear(c, 0);
     if (!*fits) return false;
     const int columns = c->above.count + c->below.count, all = c->rows_most / 8 * 8;
-    c->rows = c->every ? all : SL_MIN((columns + SPARE + 7) / 8 * 8, all);
+    const int spare = c->s->sigma > 0 ? SPARE_ROUNDED : SPARE;
+    c->rows = c->every ? all : SL_MIN((columns + spare + 7) / 8 * 8, all);
     (void)sl_search__skeleton_clear(c, c->rows);
+    if (c->s->sigma > 0) return sl_search__skeleton_is_dependent_rounded(c, NULL);
     c->n = 0;
     for (int i = 0; i < c->above.count; i++)
         (void)push(c->basis, &c->n, c, c->above.value[i], c->s->above);

@@ -31,6 +31,7 @@ enum {
 /* Largest residual of the dependence; of the fit of D; of y, in the formula; parts of a constant
  * that are its error; bits of an exact number. */
 static const double HOLDS = 1e-8, CLOSE = 1e-4, SOLVED = 1e-10, ERROR = 1e-7, BITS = 36;
+static const double CLOSE_ROUNDED = 0.3; // D itself has large errors where y is rounded
 
 /* The constants of the divisors, one after the other; the first column of each has 1. */
 typedef struct problem {
@@ -44,6 +45,13 @@ typedef struct problem {
     int columns;
     int8_t term[CLEARED];
     double value[CLEARED][ROWS];
+    double unit[ROWS]; // weights of rows of y; where y is rounded, to halves of its last digit
+    // where y is rounded
+    int rank;                 // of the numerators, when they were fitted last
+    int free, list[UNKNOWNS]; // constants that are fitted
+    double exact[UNKNOWNS];   // the others
+    int sine[UNKNOWNS];       // of a cosine: its sine; see sl_search__skeleton_choose_number
+    int phase[UNKNOWNS];      // of a cosine: of both; 0: none
 } problem;
 
 /* ---------------------------------------------------------------- D ------------------------- */
@@ -81,8 +89,14 @@ static sl_status solve_product(bool *good, problem *p, sl_arena *a) {
     double coefficient[2 * CLEARED], target[ROWS], mean = 0;
     int list[CLEARED];
     if (!value) return sl_fail(SL_ENOMEM, "no memory for a formula");
-    const int n = independent(list, c, rows);
+    const bool rounded = p->s->sigma > 0;
+    const int n = rounded ? 0 : independent(list, c, rows);
     *good = false;
+    if (rounded) {
+        p->c->rows = rows / 8 * 8;
+        *good = sl_search__skeleton_is_dependent_rounded(p->c, p->product);
+        for (int r = p->c->rows; r < rows; r++) p->product[r] = 0;
+    }
     for (int lead = 0; lead < n && !*good; lead++) {
         int columns = 0;
         double size = 0;
@@ -111,6 +125,7 @@ static sl_status solve_product(bool *good, problem *p, sl_arena *a) {
     }
     for (int r = 0; r < rows; r++) mean += fabs(p->product[r]) / rows;
     for (int r = 0; r < rows; r++) p->weight[r] = 1 / (fabs(p->product[r]) + 0.05 * mean);
+    for (int r = p->c->rows; r < rows && rounded; r++) p->weight[r] = 0;
     return SL_OK;
 }
 
@@ -244,8 +259,7 @@ static double fit_formula(double *left, double (*slope)[ROWS], problem *p, const
     for (int i = 0; i <= p->columns; i++) {
         double *v = i < p->columns ? basis[n] : left, whole = 0, size = 0;
         for (int r = 0; r < rows; r++) {
-            v[r] = i < p->columns ? p->value[i][r] * over[p->term[i]][r]
-                                  : p->s->y[r] * p->s->weight[r];
+            v[r] = i < p->columns ? p->value[i][r] * over[p->term[i]][r] : p->s->y[r] * p->unit[r];
             whole += v[r] * v[r];
         }
         for (int pass = 0; pass < 2; pass++)
@@ -255,7 +269,7 @@ static double fit_formula(double *left, double (*slope)[ROWS], problem *p, const
                 for (int r = 0; r < rows; r++) v[r] -= part * basis[k][r];
             }
         for (int r = 0; r < rows; r++) size += v[r] * v[r];
-        if (i == p->columns) sum = size;
+        if (i == p->columns) sum = size, p->rank = n;
         if (i == p->columns || !(size > 1e-24 * whole)) continue;
         for (int r = 0; r < rows; r++) v[r] /= sqrt(size);
         n++;
@@ -274,11 +288,13 @@ static double fit_formula(double *left, double (*slope)[ROWS], problem *p, const
 /* The numerators of all terms in all rows: their factors but for the divisors of the mask. */
 static bool take_numerators(problem *p) {
     p->columns = 0;
+    for (int r = 0; r < p->s->rows; r++)
+        p->unit[r] = p->s->weight[r] / (p->s->sigma > 0 ? p->s->rounding[r] : 1);
     for (int t = 0; t < p->c->base->terms; t++) {
         const sl_search__skeleton_term *term = &p->s->term[p->c->base->term[t]];
         int n = 1;
         double product[CLEARED][ROWS];
-        for (int r = 0; r < p->s->rows; r++) product[0][r] = p->s->weight[r];
+        for (int r = 0; r < p->s->rows; r++) product[0][r] = p->unit[r];
         for (int f = 0; f < term->factors; f++) {
             const double(*value)[ROWS];
             const uint64_t *name;
@@ -448,6 +464,106 @@ static void reduce(cleared *c, bool backwards, bool columns) {
     }
 }
 
+/* ---------------------------------------------------------------- where y is rounded -------- */
+
+static bool is_noise(const problem *p, double squares, int constants) {
+    const double freedom = p->s->rows - p->rank - constants;
+    return freedom > 0 && squares <= sl_search__skeleton_rounding_limit(freedom);
+}
+
+/* All constants, from those that are fitted. */
+static void complete(double *all, const problem *p, const double *x) {
+    memcpy(all, p->exact, (size_t)p->constants * sizeof *all);
+    for (int i = 0; i < p->free; i++) all[p->list[i]] = x[i];
+    for (int k = 0; k < p->constants; k++)
+        if (p->phase[k]) all[k] = tan(p->phase[k]) * (p->sine[k] < 0 ? 1 : all[p->sine[k]]);
+}
+
+/* What the formula leaves of y, of the constants that are fitted. */
+static double fit_free(double *left, double (*slope)[ROWS], problem *p, const double *x) {
+    double all[UNKNOWNS];
+    complete(all, p, x);
+    const double squares = fit_formula(left, NULL, p, all);
+    for (int i = 0; i < p->free && slope; i++) {
+        double moved[UNKNOWNS], then[ROWS];
+        const double step = 1e-6 * (fabs(x[i]) + 1e-3);
+        memcpy(moved, x, (size_t)p->free * sizeof *moved);
+        moved[i] += step;
+        complete(all, p, moved);
+        (void)fit_formula(then, NULL, p, all);
+        for (int r = 0; r < p->s->rows; r++) slope[i][r] = (then[r] - left[r]) / step;
+    }
+    return squares;
+}
+
+/* Standard errors of the constants that are fitted; infinite where they are not determined. */
+static void find_errors(double *error, problem *p, const double *x) {
+    double left[ROWS], slope[UNKNOWNS][ROWS];
+    (void)fit_free(left, slope, p, x);
+    for (int k = 0; k < p->constants; k++) error[k] = 0;
+    for (int i = 0; i < p->free; i++) {
+        double a[UNKNOWNS][UNKNOWNS], b[UNKNOWNS] = { 0 }, column[UNKNOWNS];
+        for (int m = 0; m < p->free; m++)
+            for (int k = 0; k <= m; k++) {
+                a[m][k] = 0;
+                for (int r = 0; r < p->s->rows; r++) a[m][k] += slope[m][r] * slope[k][r];
+            }
+        b[i] = 1;
+        const bool solved = solve_positive(column, a, b, p->free);
+        error[p->list[i]] = solved ? sqrt(column[i] / 3) : INFINITY;
+    }
+}
+
+static void list_free(problem *p, double *x, const double *all, const bool *exact) {
+    p->free = 0;
+    for (int k = 0; k < p->constants; k++) {
+        if (exact[k]) continue;
+        x[p->free] = all[k];
+        p->list[p->free++] = k;
+    }
+}
+
+/* Which constants are cosines, and of which sine. */
+static void find_sines(problem *p) {
+    for (int i = 0; i < p->c->divisors; i++) {
+        const divisor *d = p->c->divisor[i].divisor;
+        int number[SL_SKELETON__BELOW] = { -1 };
+        if (!(p->c->mask >> i & 1)) continue;
+        for (int k = 1, at = p->first[i]; k < d->columns; k++) {
+            number[k] = SL_SKELETON__NO_SINE;
+            if (!takes_part(p->c, i, k)) continue;
+            number[k] = at;
+            p->sine[at++] = d->sine[k] >= 0 ? number[d->sine[k]] : SL_SKELETON__NO_SINE;
+        }
+    }
+}
+
+/* Constants become exact numbers one at a time while the formula holds; true: all of them. */
+static bool make_exact(double *all, problem *p) {
+    bool exact[UNKNOWNS] = { false }, decided[UNKNOWNS] = { false };
+    double x[UNKNOWNS], error[UNKNOWNS];
+    find_sines(p);
+    for (;;) {
+        list_free(p, x, all, exact);
+        if (p->free == 0) return true;
+        find_errors(error, p, x);
+        const sl_search__skeleton_snapped n =
+            sl_search__skeleton_choose_number(p->s, all, error, decided, p->sine, p->constants);
+        if (n.constant < 0) return false;
+        exact[n.constant] = decided[n.constant] = true;
+        p->exact[n.constant] = n.value;
+        p->phase[n.constant] = n.phase;
+        list_free(p, x, all, exact);
+        const double rest = descend(x, p, p->free, REFINED, 0, fit_free);
+        if (is_noise(p, rest, p->free)) {
+            complete(all, p, x);
+        } else {
+            exact[n.constant] = false;
+            p->phase[n.constant] = 0;
+        }
+    }
+}
+
 /* Constants with which the formula leaves nothing of y, from several starts. */
 static void try_starts(sl_search__skeleton_solution *out, problem *p) {
     const int rows = p->s->rows;
@@ -465,8 +581,14 @@ static void try_starts(sl_search__skeleton_solution *out, problem *p) {
         if (!(below > 0)) continue;
         for (int k = 0; k < unknowns; k++) x[k] *= pow(above / below, 1.0 / p->factors);
         double rest = descend(x, p, unknowns, STEPS, 1e-26 * size, fit_product);
-        if (!(rest < CLOSE * CLOSE * size)) continue;
+        const double close = p->s->sigma > 0 ? CLOSE_ROUNDED : CLOSE;
+        if (!(rest < close * close * size)) continue;
         divide_by_first(x, p);
+        if (p->s->sigma > 0) {
+            rest = descend(x, p, p->constants, STEPS, 0, fit_formula);
+            out->found = is_noise(p, rest, p->constants) && make_exact(x, p);
+            continue;
+        }
         rest = descend(x, p, p->constants, REFINED, 1e-29 * rows, fit_formula);
         out->found = rest < SOLVED * SOLVED * rows;
     }

@@ -116,7 +116,7 @@ typedef struct sl_search__skeleton_change {
 typedef struct sl_search__skeleton_hit {
     int32_t base;
     int changes;
-    double left; // where y is rounded: what it leaves, in parts of what rounding may leave
+    double left; // where y is rounded: rank of its columns, plus a part of 1 by what it leaves
     sl_search__skeleton_change change[2];
 } sl_search__skeleton_hit;
 
@@ -201,6 +201,21 @@ typedef struct sl_search__skeleton_screening {
 } sl_search__skeleton_screening;
 SL_NODISCARD sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker,
                                                   void *payload);
+
+/* skeleton_rounded.c: where y is rounded, a fit of hits in all rows. One for each worker. */
+typedef struct sl_search__skeleton_fitting {
+    const sl_skeletons *s;
+    double weight[SL_SKELETON__ROWS]; // to units of half of y's last digit
+    int rank;
+    double left; // of the last vector: its square
+    double basis[SL_SKELETON__FITTED + 1][SL_SKELETON__ROWS];
+} sl_search__skeleton_fitting;
+void sl_search__skeleton_fitting_begin(sl_search__skeleton_fitting *f, const sl_skeletons *s);
+/* *out := does y differ from the columns of the hit by no more than rounding in all rows? f->rank:
+ * of these columns. */
+SL_NODISCARD sl_status sl_search__skeleton_fits(bool *out, sl_search__skeleton_fitting *f,
+                                                const sl_search__skeleton_hit *h,
+                                                sl_arena *scratch);
 
 /* skeleton_verify.c: the formulas of these hits are fitted in all rows, reduced and offered. */
 SL_NODISCARD sl_status sl_search__skeleton_verify(sl_skeletons *s, sl_search__skeleton_hits *hits,
@@ -297,6 +312,25 @@ typedef enum sl_search__skeleton_clearing {
 /* All skeletons with divisors; hits are verified and offered. */
 SL_NODISCARD sl_status sl_search__skeleton_clear_all(sl_skeletons *s,
                                                      sl_search__skeleton_clearing how, int level);
+
+/* skeleton_clear_rounded.c: the same where y is rounded, in c->rows rows that the spaces of c have.
+ * product: NULL, or room for D. */
+bool sl_search__skeleton_is_dependent_rounded(sl_search__skeleton_cleared *c, double *product);
+/* What uniform errors leave at most, with so many degrees of freedom, in halves of a unit. */
+double sl_search__skeleton_rounding_limit(double freedom);
+/* A constant of a divisor that becomes exact: a number, or of a cosine the phase that its sine gets.
+ * constant -1: none. */
+typedef struct sl_search__skeleton_snapped {
+    int constant, phase;
+    double value;
+} sl_search__skeleton_snapped;
+/* The next of n constants with these standard errors. sine[k] of a cosine: its sine's number, -1
+ * where that has coefficient 1; else NO_SINE. */
+#define SL_SKELETON__NO_SINE (-2)
+sl_search__skeleton_snapped sl_search__skeleton_choose_number(const sl_skeletons *s,
+                                                              const double *x, const double *error,
+                                                              const bool *decided,
+                                                              const int *sine, int n);
 
 /* skeleton_clear_verify.c: *c := the skeleton of a hit, with what is changed in it, in `a`; mask
  * and columns in use stay. *good := false where that is not real in all rows. From any thread. */

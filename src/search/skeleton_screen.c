@@ -96,6 +96,9 @@ typedef struct screen {
             sl_search__skeleton_minors m;
         } minors[2]; // in directions from 0 and from 1 on
     } block[BLOCKS];
+    // where y is rounded
+    sl_search__skeleton_fitting fitting;
+    sl_arena scratch;
 } screen;
 
 /* ---------------------------------------------------------------- projection ---------------- */
@@ -231,9 +234,22 @@ static bool find_directions(bool *nothing, screen *c) {
 
 /* ---------------------------------------------------------------- hits ---------------------- */
 
-static sl_status add_hit(const screen *c, const sl_search__skeleton_change *a,
+static sl_status add_hit(screen *c, const sl_search__skeleton_change *a,
                          const sl_search__skeleton_change *b, double left) {
     sl_search__skeleton_hits *h = &c->s->hits[c->worker];
+    sl_search__skeleton_hit new;
+    memset(&new, 0, sizeof new);
+    new.base = c->at;
+    new.changes = (a != NULL) + (b != NULL);
+    if (a) new.change[0] = *a;
+    if (b) new.change[1] = *b;
+    if (c->s->sigma > 0) { // the residual of exact data is rounding
+        bool fits;
+        SL_TRY(sl_search__skeleton_fits(&fits, &c->fitting, &new, &c->scratch));
+        sl_arena_rewind(&c->scratch, 0);
+        if (!fits) return SL_OK;
+        new.left = c->fitting.rank + 1e-3 * SL_MIN(left, 100);
+    }
     if (h->count == h->room) {
         int64_t room = SL_MAX(64, 2 * h->room);
         sl_search__skeleton_hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
@@ -241,13 +257,7 @@ static sl_status add_hit(const screen *c, const sl_search__skeleton_change *a,
         h->hit = more;
         h->room = room;
     }
-    sl_search__skeleton_hit *hit = &h->hit[h->count++];
-    memset(hit, 0, sizeof *hit);
-    hit->base = c->at;
-    hit->changes = (a != NULL) + (b != NULL);
-    hit->left = c->s->sigma > 0 ? left : 0; // the residual of exact data is rounding
-    if (a) hit->change[0] = *a;
-    if (b) hit->change[1] = *b;
+    h->hit[h->count++] = new;
     return SL_OK;
 }
 
@@ -680,6 +690,7 @@ sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker, voi
     c->sets = g->sets;
     c->pairs = g->pairs;
     c->inside = g->inside;
+    if (g->s->sigma > 0) sl_search__skeleton_fitting_begin(&c->fitting, g->s);
     sl_status st = SL_OK;
     for (int64_t i = begin; i < end && st == SL_OK; i++) {
         if (sl_search__stop(g->s->job, worker == 0)) break;
@@ -687,6 +698,7 @@ sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker, voi
         c->base = &g->s->base[c->at];
         st = try_base(c);
     }
+    sl_arena_clear(&c->scratch);
     sl_free(c);
     return st;
 }

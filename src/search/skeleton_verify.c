@@ -35,6 +35,7 @@ static const double ROUNDED = 1.6;
 
 typedef struct column {
     int factors;
+    int lower; // of its factors that stand for a constant: a power below, a phase, 1; 0: the term
     const sl_node *factor[SL_SKELETON__FACTORS];
     double value[ROWS], bound[ROWS]; // times the weights
 } column;
@@ -44,8 +45,9 @@ typedef struct formula {
     sl_arena *a;
     int columns;
     column column[COLUMNS];
-    double coefficient[COLUMNS];
-    sl_search__lattice_number number[COLUMNS]; // where y is rounded: what they are
+    column before[COLUMNS]; // where y is rounded: as they were before phases were joined
+    double coefficient[COLUMNS], error[COLUMNS]; // error: standard errors, where y is rounded
+    sl_search__lattice_number number[COLUMNS];   // where y is rounded: what they are
 } formula;
 
 /* ---------------------------------------------------------------- columns ------------------- */
@@ -82,14 +84,16 @@ typedef struct changed {
     const sl_node *expr[SL_SKELETON__CHANGED + 1];
 } changed;
 
-static void add_columns(formula *f, const sl_search__skeleton_product *p) {
+static void add_columns(formula *f, const sl_search__skeleton_product *p, bool term) {
     int all = 1;
     for (int k = 0; k < p->factors; k++) all *= p->count[k];
     for (int i = 0; i < SL_MIN(all, SL_SKELETON__PRODUCTS) && f->columns < COLUMNS; i++) {
         column *c = &f->column[f->columns];
         c->factors = p->factors;
+        c->lower = !term;
         for (int k = 0, rest = i; k < p->factors; k++) {
             c->factor[k] = p->list[k][rest % p->count[k]];
+            c->lower += rest % p->count[k] > 0;
             rest /= p->count[k];
         }
         bool known = false;
@@ -98,9 +102,10 @@ static void add_columns(formula *f, const sl_search__skeleton_product *p) {
     }
 }
 
-/* All products of the columns of a term, of which `changes` factors have those of a variant. */
+/* All products of the columns of a term, of which `changes` factors have those of a variant. term:
+ * the first of them is the term itself. */
 static void add_products(formula *f, const sl_search__skeleton_term *t, const changed *change,
-                         int changes) {
+                         int changes, bool term) {
     sl_search__skeleton_product product = { .factors = t->factors };
     for (int k = 0; k < t->factors; k++) {
         const sl_search__skeleton_piece *p = &f->s->piece[t->piece[k]];
@@ -110,7 +115,7 @@ static void add_products(formula *f, const sl_search__skeleton_term *t, const ch
             if (change[i].factor == k)
                 product.list[k] = change[i].expr, product.count[k] = change[i].count;
     }
-    add_columns(f, &product);
+    add_columns(f, &product, term);
 }
 
 static sl_status take_change(changed *out, formula *f, const sl_search__skeleton_change *c,
@@ -131,13 +136,17 @@ static sl_status take_columns(formula *f, const sl_search__skeleton_hit *h) {
     const bool inside = h->changes > 1 && h->change[0].term == h->change[1].term;
     changed change[2];
     f->columns = 0;
-    for (int t = 0; t < b->terms; t++) add_products(f, &f->s->term[b->term[t]], NULL, 0);
+    for (int t = 0; t < b->terms; t++) {
+        bool term = true;
+        for (int i = 0; i < h->changes; i++) term = term && h->change[i].term != t;
+        add_products(f, &f->s->term[b->term[t]], NULL, 0, term);
+    }
     for (int i = 0; i < h->changes; i++) {
         const sl_search__skeleton_term *t = &f->s->term[b->term[h->change[i].term]];
         SL_TRY(take_change(&change[i], f, &h->change[i], t));
-        if (!inside) add_products(f, t, &change[i], 1);
+        if (!inside) add_products(f, t, &change[i], 1, true);
     }
-    if (inside) add_products(f, &f->s->term[b->term[h->change[0].term]], change, 2);
+    if (inside) add_products(f, &f->s->term[b->term[h->change[0].term]], change, 2, true);
     return SL_OK;
 }
 
@@ -147,18 +156,27 @@ static sl_status take_columns(formula *f, const sl_search__skeleton_hit *h) {
  */
 static sl_status fit(double *worst, formula *f, const bool *use) {
     const double *value[COLUMNS];
-    double target[ROWS], got[COLUMNS];
+    double target[ROWS], got[COLUMNS], errors[COLUMNS], weight[ROWS];
     int n = 0;
     sl_lsq lsq;
     const int rows = f->s->rows;
-    for (int r = 0; r < rows; r++) target[r] = f->s->y[r] * f->s->weight[r];
+    const bool rounded = f->s->sigma > 0;
+    for (int r = 0; r < rows; r++) {
+        const double size = SL_MAX(f->s->rounding[r], 0.01 * f->s->sigma);
+        target[r] = f->s->y[r] * f->s->weight[r];
+        weight[r] = rounded ? 1 / (size * size) : 1;
+    }
     for (int k = 0; k < f->columns; k++)
         if (use[k]) value[n++] = f->column[k].value;
     size_t mark = sl_arena_mark(f->a);
-    SL_TRY(sl_num_lsq_fit(&lsq, got, NULL, f->a, value, target, NULL, rows, n));
+    SL_TRY(sl_num_lsq_fit(&lsq, got, rounded ? errors : NULL, f->a, value, target,
+                          rounded ? weight : NULL, rows, n));
     sl_arena_rewind(f->a, mark);
     n = 0;
-    for (int k = 0; k < f->columns; k++) f->coefficient[k] = use[k] ? got[n++] : 0;
+    for (int k = 0; k < f->columns; k++) {
+        if (rounded) f->error[k] = use[k] ? errors[n] : INFINITY;
+        f->coefficient[k] = use[k] ? got[n++] : 0;
+    }
     *worst = 0;
     for (int r = 0; r < rows; r++) {
         double sum = 0, size = 1, bound = 0;
@@ -183,8 +201,21 @@ static double seen(const formula *f, int k) {
     return most;
 }
 
-/* Drops columns while the formula holds; use[] are those that stay. */
-static sl_status thin_out(formula *f, bool *use) {
+/* Orders in which columns are dropped: by their largest part of y; by their coefficients in
+ * standard errors; the same, those that need most constants earlier, and the terms themselves last.
+ */
+typedef enum order { BY_SIZE, BY_ERROR, BY_CONSTANTS } order;
+
+static double weight_of(const formula *f, int k, order by) {
+    if (by == BY_SIZE) return seen(f, k);
+    const double weight = fabs(f->coefficient[k]) / f->error[k];
+    if (by == BY_ERROR) return weight;
+    return f->column[k].lower ? ldexp(weight, -f->column[k].lower) : 1e100 + weight;
+}
+
+/* Drops columns while the formula holds, those that matter least first; use[] are those that
+ * stay. */
+static sl_status thin_out(formula *f, bool *use, order by) {
     double worst;
     bool fixed[COLUMNS] = { false };
     for (int k = 0; k < f->columns; k++)
@@ -193,7 +224,8 @@ static sl_status thin_out(formula *f, bool *use) {
     for (;;) {
         int least = -1;
         for (int k = 0; k < f->columns; k++)
-            if (use[k] && !fixed[k] && (least < 0 || seen(f, k) < seen(f, least))) least = k;
+            if (use[k] && !fixed[k] && (least < 0 || weight_of(f, k, by) < weight_of(f, least, by)))
+                least = k;
         if (least < 0) break;
         use[least] = false;
         SL_TRY(fit(&worst, f, use));
@@ -307,18 +339,33 @@ static sl_status make_exact(bool *good, formula *f, bool *use) {
     return SL_OK;
 }
 
-static sl_status check(bool *good, formula *f, bool *use) {
+static sl_status check_in_order(bool *good, formula *f, bool *use, order by) {
     double worst;
     for (int k = 0; k < f->columns; k++) use[k] = true;
     SL_TRY(fit(&worst, f, use));
     *good = worst <= 1;
     if (!*good) return SL_OK;
     for (int k = 0; k < f->columns; k++) use[k] = f->coefficient[k] != 0;
-    SL_TRY(thin_out(f, use));
+    SL_TRY(thin_out(f, use, by));
     SL_TRY(fit(&worst, f, use));
     SL_TRY(join_phases(f, use));
     *good = is_plausible(f, use);
     if (*good && f->s->sigma > 0) SL_TRY(make_exact(good, f, use));
+    return SL_OK;
+}
+
+/* Where y is rounded, which columns are dropped depends on the order: one of them may leave the
+ * exact formula, and others one that only fits. */
+static sl_status check(bool *good, formula *f, bool *use) {
+    const size_t bytes = (size_t)f->columns * sizeof *f->column;
+    static const order orders[] = { BY_CONSTANTS, BY_ERROR, BY_SIZE };
+    if (f->s->sigma == 0) return check_in_order(good, f, use, BY_SIZE);
+    memcpy(f->before, f->column, bytes);
+    *good = false;
+    for (int i = 0; i < SL_LEN(orders) && !*good; i++) {
+        memcpy(f->column, f->before, bytes);
+        SL_TRY(check_in_order(good, f, use, orders[i]));
+    }
     return SL_OK;
 }
 
@@ -360,12 +407,12 @@ static sl_status offer(bool *kept, sl_skeletons *s, const formula *f, const bool
     return st;
 }
 
-/* Fewer constants inside first, then the order of skeletons: independent of which thread came
- * first. */
+/* Where y is rounded fewer columns first; fewer constants inside; then the order of skeletons:
+ * independent of which thread came first. */
 static int cmp_hit(const void *a, const void *b) {
     const sl_search__skeleton_hit *p = a, *q = b;
-    if (p->changes != q->changes) return p->changes < q->changes ? -1 : 1;
     if (p->left != q->left) return p->left < q->left ? -1 : 1;
+    if (p->changes != q->changes) return p->changes < q->changes ? -1 : 1;
     if (p->base != q->base) return p->base < q->base ? -1 : 1;
     return memcmp(p->change, q->change, sizeof p->change);
 }
@@ -407,7 +454,7 @@ sl_status sl_search__skeleton_verify_products(bool *good, sl_skeletons *s,
     f->s = s;
     f->a = &scratch;
     f->columns = 0;
-    for (int i = 0; i < n; i++) add_columns(f, &product[i]);
+    for (int i = 0; i < n; i++) add_columns(f, &product[i], true);
     st = check(good, f, use);
     if (st == SL_OK && *good) st = offer(good, s, f, use, level);
     sl_free(f);

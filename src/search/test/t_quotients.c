@@ -96,15 +96,13 @@ static void hostile_tables_are_harmless(void **state) {
 static void other_problems_are_left_alone(void **state) {
     sl_fixture *t = *state;
     sl_search_grammar g = small;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 3; i++) {
         sl_search_options o = with_grammar();
         sl_search_result *r;
-        plant(&table, t, formulas[0].text, 2, i == 3 ? 11 : 64, 0.3, 2.5);
+        plant(&table, t, formulas[0].text, 2, i == 2 ? 11 : 64, 0.3, 2.5);
         g = small, o.grammar = &g;
         if (i == 0) o.grammar = NULL;
         if (i == 1) g.depth = 2;
-        if (i == 2)
-            for (int k = 0; k < 64; k++) table.y[k] = round(table.y[k] * 1e5) / 1e5;
         SL_MUST(t, run_quotients(&r, NULL, &o, 0, 2));
         SL_CHECK(t, r->count == 0 && r->tried == 0, "%d: %lld terms", i, (long long)r->tried);
         sl_search_result_free(r);
