@@ -49,21 +49,25 @@ typedef struct step {
 /* Sums of several terms, by what a level finds in a second. */
 #define SKELETONS                                                                  \
     SKELETON(0, SL_SEARCH_EFFORT_LOW), SKELETON(1, SL_SEARCH_EFFORT_LOW),          \
-    SKELETON(2, SL_SEARCH_EFFORT_LOW), SKELETON(3, SL_SEARCH_EFFORT_LOW),          \
-    QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL), SKELETON(4, SL_SEARCH_EFFORT_LOW),      \
-    SKELETON(5, SL_SEARCH_EFFORT_LOW), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL),      \
-    CLOSURE(0, SL_SEARCH_EFFORT_LOW)
+    SKELETON(2, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL),      \
+    SKELETON(3, SL_SEARCH_EFFORT_LOW)
 
-/* The same with more constants inside, and halves of more constants. */
+/* The same with more constants inside. */
 #define SKELETONS_NEXT                                                             \
-    SKELETON(6, SL_SEARCH_EFFORT_NORMAL), SKELETON(7, SL_SEARCH_EFFORT_NORMAL),    \
-    LATTICE(3, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW)
+    SKELETON(4, SL_SEARCH_EFFORT_LOW), SKELETON(5, SL_SEARCH_EFFORT_LOW),          \
+    QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL), CLOSURE(0, SL_SEARCH_EFFORT_LOW),       \
+    SKELETON(6, SL_SEARCH_EFFORT_NORMAL), SKELETON(7, SL_SEARCH_EFFORT_NORMAL)
 
 /* The grammar of pairs with three constants in a half or in a term, and with real constants. */
 #define LATTICES_EXPENSIVE                                                         \
-    QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), CLOSURE(1, SL_SEARCH_EFFORT_NORMAL),    \
+    CLOSURE(1, SL_SEARCH_EFFORT_NORMAL),                                           \
     CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL),    \
     LATTICE(5, SL_SEARCH_EFFORT_NORMAL)
+
+/* More constants in a half, or in a term. */
+#define LATTICES_MORE                                                              \
+    QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), LATTICE(3, SL_SEARCH_EFFORT_LOW),       \
+    LATTICE(4, SL_SEARCH_EFFORT_LOW)
 
 #define SKELETONS_EXPENSIVE                                                        \
     SKELETON(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(9, SL_SEARCH_EFFORT_NORMAL)
@@ -78,15 +82,28 @@ typedef struct step {
     LATTICE(11, SL_SEARCH_EFFORT_HIGH),                                            \
     BOTH(12, SL_SEARCH_EFFORT_HIGH), BOTH(13, SL_SEARCH_EFFORT_HIGH)
 
-/* y of full precision: most likely it was computed, and has an exact formula or none. */
+/* y of full precision may have been computed, or may be a measurement with random errors: what comes
+ * first is the same, then the search under noise has a formula or none (see after_first). */
+#define FULL_PRECISION                                                             \
+    FIRST, LATTICES,                                                               \
+    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),                  \
+    BOTH(6, SL_SEARCH_EFFORT_LOW), BOTH(7, SL_SEARCH_EFFORT_LOW), SKELETONS,       \
+    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),                \
+    INNER(0, SL_SEARCH_EFFORT_LOW)
+#define FULL_PRECISION_LAST                                                        \
+    INNER(1, SL_SEARCH_EFFORT_NORMAL), SKELETONS_EXPENSIVE,                        \
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST
+
 static const step steps_exact[] = {
-    FIRST, LATTICES,
-    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), BOTH(6, SL_SEARCH_EFFORT_LOW),
-    BOTH(7, SL_SEARCH_EFFORT_LOW), SKELETONS,
-    NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),
-    INNER(0, SL_SEARCH_EFFORT_LOW), SKELETONS_NEXT, BOTH(8, SL_SEARCH_EFFORT_NORMAL),
-    NOISE(2, SL_SEARCH_EFFORT_LOW), LATTICES_EXPENSIVE,
-    INNER(1, SL_SEARCH_EFFORT_NORMAL), SKELETONS_EXPENSIVE, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    FULL_PRECISION, SKELETONS_NEXT, LATTICES_MORE,
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL), NOISE(2, SL_SEARCH_EFFORT_LOW),
+    LATTICES_EXPENSIVE, FULL_PRECISION_LAST,
+};
+
+static const step steps_noisy[] = {
+    FULL_PRECISION, BOTH(8, SL_SEARCH_EFFORT_NORMAL), NOISE(2, SL_SEARCH_EFFORT_LOW),
+    SKELETONS_NEXT, LATTICES_MORE,
+    LATTICES_EXPENSIVE, FULL_PRECISION_LAST,
 };
 
 /* y of few digits, or with errors of known size. */
@@ -94,9 +111,10 @@ static const step steps_measured[] = {
     FIRST,
     NOISE(0, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
     NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
-    LATTICES, SKELETONS, SKELETONS_NEXT, BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),
-    NOISE(3, SL_SEARCH_EFFORT_NORMAL), INNER(1, SL_SEARCH_EFFORT_NORMAL),
-    BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_EXPENSIVE, BOTH(7, SL_SEARCH_EFFORT_LOW),
+    LATTICES, SKELETONS, SKELETONS_NEXT, BOTH(4, SL_SEARCH_EFFORT_LOW),
+    BOTH(5, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL),
+    INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_MORE,
+    LATTICES_EXPENSIVE, BOTH(7, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_EXPENSIVE, LAST,
 };
 
@@ -112,8 +130,8 @@ static const step steps_rounded[] = {
     SKELETON(5, SL_SEARCH_EFFORT_LOW), LATTICE(3, SL_SEARCH_EFFORT_LOW),
     LATTICE(4, SL_SEARCH_EFFORT_LOW), CLOSURE(0, SL_SEARCH_EFFORT_LOW),
     QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL), SKELETON(6, SL_SEARCH_EFFORT_NORMAL),
-    SKELETON(7, SL_SEARCH_EFFORT_NORMAL),
-    BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW), LATTICES_EXPENSIVE,
+    SKELETON(7, SL_SEARCH_EFFORT_NORMAL), BOTH(4, SL_SEARCH_EFFORT_LOW),
+    BOTH(5, SL_SEARCH_EFFORT_LOW), QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), LATTICES_EXPENSIVE,
     BOTH(6, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
     INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(7, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_EXPENSIVE, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
@@ -121,6 +139,7 @@ static const step steps_rounded[] = {
 // clang-format on
 
 enum { STEPS = SL_LEN(steps_exact), METHODS_MAX = 16, DIGITS_COMPUTED = 5 };
+_Static_assert(SL_LEN(steps_noisy) == STEPS, "all orders have the same steps");
 _Static_assert(SL_LEN(steps_measured) == STEPS, "all orders have the same steps");
 _Static_assert(SL_LEN(steps_rounded) == STEPS, "all orders have the same steps");
 
@@ -264,6 +283,19 @@ static bool is_left_out(const sl_search__job *j, const step *s) {
     return j->result->too_large > 0 && !approximates && !is_early(s);
 }
 
+/* The steps to go on with after step i: a formula that leaves nothing but noise means that y has
+ * errors, and then the search under noise comes first. */
+static sl_status after_first(const step **steps, const sl_search__job *j, int i) {
+    static const step first[] = { FULL_PRECISION };
+    const sl_search_formula *best = best_of(j);
+    if (*steps != steps_exact || i != SL_LEN(first) - 1 || !best) return SL_OK;
+    double sigma;
+    bool noise;
+    SL_TRY(sl_search__judge_noise(&sigma, &noise, j, best));
+    if (noise) *steps = steps_noisy;
+    return SL_OK;
+}
+
 /* Is it the next level of its method? A level missing from a list would never run. */
 static bool is_next_level(const step *steps, int i) {
     int before = 0;
@@ -287,6 +319,7 @@ static sl_status run_steps(sl_search__job *j) {
         if (sl_search__stop(j, true)) break;
         st = run_step(j, &m, &steps[i]);
         if (st == SL_OK && !ended(j)) j->result->steps++;
+        if (st == SL_OK) st = after_first(&steps, j, i);
         if (j->exact > 0) sl_search__end(j, SL_SEARCH_FOUND);
     }
     for (int i = m.n - 1; i >= 0; i--) m.list[i].method->close(m.list[i].state);
