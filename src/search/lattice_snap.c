@@ -267,6 +267,7 @@ sl_status sl_search__lattice_snap(bool *sure, double *coefficient,
         s.coefficient[k] = sl_search__lattice_number_value(n);
         SL_TRY(fit_others(&holds, &s, scratch));
         if (holds) least = fmin(least, digits);
+        if (holds && n.times.num && bits_of(n) > digits) least = 0; // it may be another number
         if (holds) continue;
         s = before;
         s.decided[k] = true;

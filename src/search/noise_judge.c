@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "num/num.h"
+#include "search/lattice_impl.h"
 #include "search/noise_impl.h"
 
 static const double PROBABILITY = 1e-3;
@@ -251,6 +252,16 @@ static bool has_nearly_simple(const sl_fit *f) {
     return false;
 }
 
+/* The same for what integer constants make inside functions: 4 sqrt(6), 3 exp(-2). */
+static bool has_nearly_exact(const sl_fit *f) {
+    static const double NEARLY = 1e-5, BITS = 12;
+    sl_search__lattice_number n;
+    for (int k = 0; k < f->params; k++)
+        if (sl_search__lattice_near_number(&n, f->value[k], NEARLY * fabs(f->value[k]), BITS))
+            return true;
+    return false;
+}
+
 sl_status sl_search__noise_is_certain(bool *out, const sl_search__job *j,
                                       const sl_search_formula *f) {
     static const double DOUBT = 0.05, R2 = 0.9, COMPUTED = 3e-6; // six digits and more
@@ -263,6 +274,8 @@ sl_status sl_search__noise_is_certain(bool *out, const sl_search__job *j,
     *out = measured;
     if (measured || f->fit.params > CONSTANTS || f->fit.r2 < R2) return SL_OK;
     if (j->o->grammar && has_nearly_simple(&f->fit)) return SL_OK; // exact steps are left
+    if (j->o->grammar && j->digits.kind != SL_DIGITS_FULL && has_nearly_exact(&f->fit))
+        return SL_OK;
     int n = (int)SL_MIN(p->rows, ROWS_MAX);
     sl_status st = residuals(r, fitted, &squares, &a, p, f);
     if (st == SL_OK) st = is_rounding(out, &a, j, f, fitted, n);
