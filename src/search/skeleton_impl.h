@@ -290,25 +290,56 @@ typedef struct sl_search__skeleton_clear_hit {
     sl_search__skeleton_change change;
 } sl_search__skeleton_clear_hit;
 
-/* skeleton_clear.c: which divisors a skeleton has; false: none or too many. */
+typedef struct sl_search__skeleton_clear_hits {
+    sl_search__skeleton_clear_hit *hit;
+    int64_t count, room;
+} sl_search__skeleton_clear_hits;
+
+/* skeleton_space.c: which divisors a skeleton has; false: none or too many. */
 bool sl_search__skeleton_find_divisors(sl_search__skeleton_cleared *c, const sl_skeletons *s,
                                        int32_t base);
 /* Sets which columns are in use. */
 void sl_search__skeleton_use_columns(sl_search__skeleton_cleared *c, sl_search__skeleton_extent e);
 /* The spaces of mask and columns in use in the first rows; false: too many columns. */
 bool sl_search__skeleton_clear(sl_search__skeleton_cleared *c, int rows);
+/* The products of all divisors of the mask, and those of a term's numerator, but for one factor
+ * (-1: of all), times the divisors of the others; 0 rows: their names alone. NULL: too many. They
+ * are in scratch. */
+const sl_search__skeleton_space *
+sl_search__skeleton_divisor_products(sl_search__skeleton_cleared *c, int rows);
+const sl_search__skeleton_space *sl_search__skeleton_term_products(sl_search__skeleton_cleared *c,
+                                                                   int t, int but, int rows);
+/* Has a divisor a sine, so that there may be phases? */
+bool sl_search__skeleton_has_phases(const sl_search__skeleton_cleared *c);
+/* v less what it has of the basis; returns what part of it is left. *length: of that. */
+double sl_search__skeleton_project(double *v, double *length, const sl_search__skeleton_cleared *c,
+                                   const double *basis, int n);
+/* The basis of all columns. */
+void sl_search__skeleton_push_all(sl_search__skeleton_cleared *c);
 /* Are y D and N dependent? *fits := false: there are too many columns to tell. */
 bool sl_search__skeleton_is_dependent(bool *fits, sl_search__skeleton_cleared *c);
 /* A factor of a term outside of the divisors that are cleared: its columns; returns how many. */
 int sl_search__skeleton_columns(const double (**value)[SL_SKELETON__ROWS], const uint64_t **name,
                                 const sl_search__skeleton_cleared *c, int t, int f);
 bool sl_search__skeleton_is_cleared(const sl_search__skeleton_cleared *c, int t, int f);
+/* skeleton_clear.c: adds the hit, with its dependence, if that is one. */
+SL_NODISCARD sl_status sl_search__skeleton_add_clear_hit(sl_search__skeleton_clear_hits *h,
+                                                         sl_search__skeleton_cleared *c,
+                                                         const sl_search__skeleton_clear_hit *from);
 typedef enum sl_search__skeleton_clearing {
     SL_SKELETON__CLEAR_ALL,          // no constant inside functions, all divisors and columns
     SL_SKELETON__CLEAR_SOME,         // where these are too many: some of them
     SL_SKELETON__CLEAR_VARIED_BELOW, // one constant inside a function of a divisor
     SL_SKELETON__CLEAR_VARIED_ABOVE, // one inside a function of a numerator
 } sl_search__skeleton_clearing;
+typedef struct sl_search__skeleton_clear_screening {
+    sl_skeletons *s;
+    sl_search__skeleton_clear_hits *hits; // by worker
+    sl_search__skeleton_clearing how;
+} sl_search__skeleton_clear_screening;
+/* skeleton_vary.c: skeletons begin .. end of those with divisors, with one constant inside. */
+SL_NODISCARD sl_status sl_search__skeleton_vary(int64_t begin, int64_t end, int worker,
+                                                void *payload);
 /* All skeletons with divisors; hits are verified and offered. */
 SL_NODISCARD sl_status sl_search__skeleton_clear_all(sl_skeletons *s,
                                                      sl_search__skeleton_clearing how, int level);
@@ -318,8 +349,8 @@ SL_NODISCARD sl_status sl_search__skeleton_clear_all(sl_skeletons *s,
 bool sl_search__skeleton_is_dependent_rounded(sl_search__skeleton_cleared *c, double *product);
 /* What uniform errors leave at most, with so many degrees of freedom, in halves of a unit. */
 double sl_search__skeleton_rounding_limit(double freedom);
-/* A constant of a divisor that becomes exact: a number, or of a cosine the phase that its sine gets.
- * constant -1: none. */
+/* A constant of a divisor that becomes exact: a number, or of a cosine the phase that its sine
+ * gets. constant -1: none. */
 typedef struct sl_search__skeleton_snapped {
     int constant, phase;
     double value;
@@ -329,8 +360,8 @@ typedef struct sl_search__skeleton_snapped {
 #define SL_SKELETON__NO_SINE (-2)
 sl_search__skeleton_snapped sl_search__skeleton_choose_number(const sl_skeletons *s,
                                                               const double *x, const double *error,
-                                                              const bool *decided,
-                                                              const int *sine, int n);
+                                                              const bool *decided, const int *sine,
+                                                              int n);
 
 /* skeleton_clear_verify.c: *c := the skeleton of a hit, with what is changed in it, in `a`; mask
  * and columns in use stay. *good := false where that is not real in all rows. From any thread. */

@@ -1,0 +1,245 @@
+/* skeleton_space - y D = N: the columns of a skeleton that is multiplied by its divisors, and
+ * whether they are dependent.
+ *
+ * N comes first, then the columns of D one by one: the first that depends on those before it is a
+ * hit, unless it depends on columns of D alone (sin^2 + cos^2 = 1). */
+#include <math.h>
+#include <string.h>
+
+#include "search/skeleton_impl.h"
+
+typedef sl_search__skeleton_space space;
+typedef sl_search__skeleton_cleared cleared;
+
+enum {
+    CLEARED = SL_SKELETON__CLEARED,
+    ROWS = SL_SKELETON__ROWS,
+    SPARE = 6, // rows beyond the columns
+    SPARE_ROUNDED = 12,
+};
+/* What is left of a column in the span of others, and of one of D beside the others of D; the
+ * former relative to the latter. */
+static const double DEPENDENT = 1e-11, NOTHING = 1e-11, FEW = 1e-7, RATIO = 1e-10;
+
+/* ---------------------------------------------------------------- spaces -------------------- */
+
+static void set_one(space *s, int rows) {
+    s->count = 1;
+    s->name[0] = 0;
+    for (int r = 0; r < rows; r++) s->value[0][r] = 1;
+}
+
+/* *out := products of the columns of a and the n given ones; 0 rows: their names alone. false: too
+ * many. */
+static bool multiply(space *out, const space *a, const double (*value)[ROWS], const uint64_t *name,
+                     int n, uint32_t use, int rows) {
+    out->count = 0;
+    for (int k = 0; k < n; k++) {
+        if (!(use >> k & 1)) continue;
+        for (int i = 0; i < a->count; i++) {
+            const uint64_t product = a->name[i] + name[k];
+            int at = 0;
+            while (at < out->count && out->name[at] != product) at++;
+            if (at < out->count) continue;
+            if (at == CLEARED) return false;
+            out->name[out->count++] = product;
+            for (int r = 0; r < rows; r++) out->value[at][r] = a->value[i][r] * value[k][r];
+        }
+    }
+    return true;
+}
+
+/* A product of several factors is made in two places in turn. */
+typedef struct product {
+    cleared *c;
+    int at, rows;
+    bool good;
+} product;
+
+static void times(product *p, const double (*value)[ROWS], const uint64_t *name, int n,
+                  uint32_t use) {
+    space *from = &p->c->scratch[p->at], *to = &p->c->scratch[1 - p->at];
+    p->good = p->good && multiply(to, from, value, name, n, use, p->rows);
+    p->at = 1 - p->at;
+}
+
+/* Times all divisors of the mask that are not of this term (-1: all). */
+static void times_divisors(product *p, int but) {
+    for (int i = 0; i < p->c->divisors; i++) {
+        const sl_search__skeleton_divisor *d = p->c->divisor[i].divisor;
+        if (!(p->c->mask >> i & 1) || p->c->divisor[i].term == but) continue;
+        for (int k = 0; k < d->power; k++) times(p, d->value, d->name, d->columns, p->c->use[i]);
+    }
+}
+
+const space *sl_search__skeleton_divisor_products(cleared *c, int rows) {
+    product p = { c, 0, rows, true };
+    set_one(&c->scratch[0], rows);
+    times_divisors(&p, -1);
+    return p.good ? &c->scratch[p.at] : NULL;
+}
+
+bool sl_search__skeleton_is_cleared(const cleared *c, int t, int f) {
+    for (int i = 0; i < c->divisors; i++)
+        if (c->divisor[i].term == t && c->divisor[i].factor == f) return c->mask >> i & 1;
+    return false;
+}
+
+int sl_search__skeleton_columns(const double (**value)[ROWS], const uint64_t **name,
+                                const cleared *c, int t, int f) {
+    const sl_search__skeleton_piece *p = &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
+    const bool replaced = c->replaced.term == t && c->replaced.factor == f;
+    *value = replaced ? c->replaced.value : p->value;
+    *name = replaced ? c->replaced.name : p->name;
+    if (replaced) return c->replaced.n;
+    return c->lean >> t & 1 ? SL_MIN(p->plains, 1) : p->plains;
+}
+
+/* The products of a term's numerator, but for one factor (-1: of all), times the divisors of the
+ * others. NULL: too many. */
+const space *sl_search__skeleton_term_products(cleared *c, int t, int but, int rows) {
+    const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
+    product p = { c, 0, rows, true };
+    set_one(&c->scratch[0], rows);
+    for (int f = 0; f < term->factors && p.good; f++) {
+        const double(*value)[ROWS];
+        const uint64_t *name;
+        const int n = sl_search__skeleton_columns(&value, &name, c, t, f);
+        if (f != but && !sl_search__skeleton_is_cleared(c, t, f))
+            times(&p, value, name, n, UINT32_MAX);
+    }
+    if (p.good) times_divisors(&p, t);
+    return p.good ? &c->scratch[p.at] : NULL;
+}
+
+/* Adds the columns of a term. */
+static bool add_term(cleared *c, int t, int rows) {
+    const space *s = sl_search__skeleton_term_products(c, t, -1, rows);
+    if (!s) return false;
+    for (int i = 0; i < s->count; i++) {
+        int at = 0;
+        while (at < c->above.count && c->above.name[at] != s->name[i]) at++;
+        if (at < c->above.count) continue;
+        if (at == CLEARED) return false;
+        c->above.name[at] = s->name[i];
+        if (rows) memcpy(c->above.value[at], s->value[i], (size_t)rows * sizeof(double));
+        c->above.count++;
+    }
+    return true;
+}
+
+bool sl_search__skeleton_clear(cleared *c, int rows) {
+    const space *s = sl_search__skeleton_divisor_products(c, rows);
+    if (!s) return false;
+    c->below.count = s->count;
+    memcpy(c->below.name, s->name, (size_t)s->count * sizeof s->name[0]);
+    for (int i = 0; i < s->count && rows; i++)
+        memcpy(c->below.value[i], s->value[i], (size_t)rows * sizeof(double));
+    c->above.count = 0;
+    for (int t = 0; t < c->base->terms; t++)
+        if (!add_term(c, t, rows)) return false;
+    return c->above.count + c->below.count <= SL_MIN(CLEARED, c->rows_most - SPARE);
+}
+
+bool sl_search__skeleton_find_divisors(cleared *c, const sl_skeletons *s, int32_t base) {
+    c->s = s;
+    c->base = &s->base[base];
+    c->divisors = 0;
+    c->replaced.term = -1;
+    c->rows_most = s->rows;
+    c->every = false;
+    for (int t = 0; t < c->base->terms; t++) {
+        const sl_search__skeleton_term *term = &s->term[c->base->term[t]];
+        for (int f = 0; f < term->factors; f++) {
+            const sl_search__skeleton_piece *p = &s->piece[term->piece[f]];
+            if (p->divisor.columns == 0) continue;
+            if (c->divisors == SL_SKELETON__DIVISORS) return false;
+            c->divisor[c->divisors++] =
+                (sl_search__skeleton_below){ (int8_t)t, (int8_t)f, &p->divisor };
+        }
+    }
+    return c->divisors > 0;
+}
+
+void sl_search__skeleton_use_columns(cleared *c, sl_search__skeleton_extent e) {
+    c->lean = e.lean;
+    for (int i = 0; i < c->divisors; i++) {
+        const sl_search__skeleton_divisor *d = c->divisor[i].divisor;
+        c->use[i] = 0;
+        for (int k = 0; k < d->columns; k++)
+            if (e.phases || d->sine[k] < 0) c->use[i] |= 1u << k;
+    }
+}
+
+bool sl_search__skeleton_has_phases(const cleared *c) {
+    for (int i = 0; i < c->divisors; i++)
+        for (int k = 0; k < c->divisor[i].divisor->columns; k++)
+            if (c->divisor[i].divisor->sine[k] >= 0) return true;
+    return false;
+}
+
+/* ---------------------------------------------------------------- dependence ---------------- */
+
+/* v less what it has of the basis; returns what part of it is left. *length: of that. */
+double sl_search__skeleton_project(double *v, double *length, const cleared *c, const double *basis,
+                                   int n) {
+    const sl_search__skeleton_kernels *kernels = c->s->kernels;
+    const double whole = sqrt(kernels->deflate(v, basis, 0, c->rows));
+    double before = whole, left = whole;
+    for (int pass = 0; pass < 3; pass++) {
+        left = sqrt(kernels->deflate(v, basis, n, c->rows));
+        if (!(left < 0.1 * before) || left < 1e-13 * whole) break;
+        before = left;
+    }
+    *length = left;
+    return whole > 0 ? left / whole : 0;
+}
+
+/* The weighted column as the next of the basis; returns what part of it was left. */
+static double push(double *basis, int *n, const cleared *c, const double *column,
+                   const double *weight) {
+    double *v = basis + *n * c->rows, length;
+    for (int r = 0; r < c->rows; r++) v[r] = column[r] * weight[r];
+    const double left = sl_search__skeleton_project(v, &length, c, basis, *n);
+    if (!(left > DEPENDENT)) return left > 0 ? left : 0;
+    for (int r = 0; r < c->rows; r++) v[r] /= length;
+    ++*n;
+    return left;
+}
+
+void sl_search__skeleton_push_all(cleared *c) {
+    c->n = 0;
+    for (int i = 0; i < c->above.count; i++)
+        (void)push(c->basis, &c->n, c, c->above.value[i], c->s->above);
+    for (int i = 0; i < c->below.count; i++)
+        (void)push(c->basis, &c->n, c, c->below.value[i], c->s->below);
+}
+
+/* Part of column i of D that is left beside those of D before it. */
+static double left_of_below(const cleared *c, int i) {
+    double basis[CLEARED * ROWS], left = 1;
+    int n = 0;
+    for (int k = 0; k <= i; k++) left = push(basis, &n, c, c->below.value[k], c->s->below);
+    return left;
+}
+
+bool sl_search__skeleton_is_dependent(bool *fits, cleared *c) {
+    *fits = sl_search__skeleton_clear(c, 0);
+    if (!*fits) return false;
+    const int columns = c->above.count + c->below.count, all = c->rows_most / 8 * 8;
+    const int spare = c->s->sigma > 0 ? SPARE_ROUNDED : SPARE;
+    c->rows = c->every ? all : SL_MIN((columns + spare + 7) / 8 * 8, all);
+    (void)sl_search__skeleton_clear(c, c->rows);
+    if (c->s->sigma > 0) return sl_search__skeleton_is_dependent_rounded(c, NULL);
+    c->n = 0;
+    for (int i = 0; i < c->above.count; i++)
+        (void)push(c->basis, &c->n, c, c->above.value[i], c->s->above);
+    for (int i = 0; i < c->below.count; i++) {
+        const double left = push(c->basis, &c->n, c, c->below.value[i], c->s->below);
+        if (left > NOTHING) continue;
+        const double own = left_of_below(c, i);
+        c->left = left / own;
+        if (own > FEW && left < RATIO * own) return true;
+    }
+    return false;
+}

@@ -1,0 +1,308 @@
+/* skeleton_vary - y D = N with one constant inside a function, of a numerator or of a divisor.
+ *
+ * Columns without that function are projected out, and all its variants are compared by their
+ * images in eight directions, as in skeleton_screen.c. */
+#include <math.h>
+#include <string.h>
+
+#include "search/skeleton_impl.h"
+
+typedef sl_search__skeleton_space space;
+typedef sl_search__skeleton_cleared cleared;
+typedef sl_search__skeleton_clear_hit hit;
+typedef sl_search__skeleton_clear_hits hits;
+typedef sl_search__skeleton_extent extent;
+
+enum { ROWS = SL_SKELETON__ROWS };
+static const double LEAST = 1e-20; // square of the part of a column that is rounding error
+
+/* ---------------------------------------------------------------- inside a numerator -------- */
+
+/* A constant inside a function of a numerator: with v the function and W the products it occurs in,
+ * the columns v W are added to those without it. As in skeleton_screen.c the latter are projected
+ * out, and all variants v of a factor are compared by their images in eight directions: a formula
+ * is one whose images are dependent. */
+enum {
+    DIMS = SL_SKELETON__DIMS,
+    BLOCK = SL_SKELETON__BLOCK,
+    VARIED = DIMS - 1, // columns v W
+    FITTED = SL_SKELETON__FITTED,
+};
+
+typedef struct variation {
+    cleared c;
+    double product[VARIED][FITTED]; // W, weighted
+    double across[VARIED][FITTED][DIMS];
+    sl_search__skeleton_image image[VARIED];
+    double left[BLOCK];
+    // of a divisor: its function, its columns without that
+    double function[ROWS], rest[SL_SKELETON__BELOW][ROWS];
+    sl_arena scratch;
+} variation;
+
+/* Directions orthogonal to the basis. */
+static bool find_directions(variation *v, int columns) {
+    cleared *c = &v->c;
+    int n = 0;
+    const int rank = c->n;
+    for (int r = 0; r < c->rows && n < DIMS; r++) {
+        double *to = c->basis + (rank + n) * c->rows, length;
+        for (int i = 0; i < c->rows; i++) to[i] = i == (r * 11) % c->rows;
+        if (!(sl_search__skeleton_project(to, &length, c, c->basis, rank + n) > 0.05)) continue;
+        for (int i = 0; i < c->rows; i++) to[i] /= length;
+        n++;
+    }
+    for (int k = 0; k < columns; k++)
+        for (int r = 0; r < c->rows; r++)
+            for (int d = 0; d < DIMS; d++)
+                v->across[k][r][d] = c->basis[(rank + d) * c->rows + r] * v->product[k][r];
+    return n == DIMS;
+}
+
+static bool is_nothing(const sl_search__skeleton_image *image, int i) {
+    double size = 0;
+    for (int d = 0; d < DIMS; d++) size += image->q[d][i] * image->q[d][i];
+    return size == 0;
+}
+
+/* Without its function only the summand beside it is left of factor f of term t. */
+static void leave_out(cleared *c, const sl_search__skeleton_piece *p, int t, int f) {
+    sl_search__skeleton_replaced *to = &c->replaced;
+    to->term = t, to->factor = f;
+    to->n = p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM;
+    to->name[0] = 0;
+    for (int r = 0; r < ROWS; r++) to->value[0][r] = 1;
+}
+
+/* W, and the basis of the columns without the function; returns how many products, 0: none fit.
+ * *changed: columns of a variant that are taken, all of them or, without phase, the first. */
+static int take_fixed(int *changed, variation *v, const sl_search__skeleton_piece *p, int t,
+                      int f) {
+    cleared *c = &v->c;
+    leave_out(c, p, t, f);
+    const space *w =
+        sl_search__skeleton_clear(c, 0) ? sl_search__skeleton_term_products(c, t, f, 0) : NULL;
+    const int columns = c->above.count + c->below.count;
+    if (!w) return 0;
+    *changed = w->count * p->columns > VARIED ? 1 : p->columns;
+    c->rows = (columns + DIMS + 7) / 8 * 8;
+    if (w->count * *changed > VARIED || c->rows > c->rows_most) return 0;
+    (void)sl_search__skeleton_clear(c, c->rows);
+    w = sl_search__skeleton_term_products(c, t, f, c->rows);
+    for (int k = 0; k < w->count; k++)
+        for (int r = 0; r < c->rows; r++) v->product[k][r] = w->value[k][r] * c->s->above[r];
+    sl_search__skeleton_push_all(c);
+    return w->count;
+}
+
+/* A factor of a numerator or a function of a divisor whose variants are tried: the hit that one of
+ * them would be. */
+typedef struct varied {
+    hits *h;
+    const sl_search__skeleton_piece *piece;
+    hit hit;
+} varied;
+
+/* A variant whose images are dependent is a formula if y takes part in that. */
+static sl_status check_variant(variation *v, const varied *x) {
+    cleared *c = &v->c;
+    bool good, fits;
+    c->mask = x->hit.mask;
+    sl_status st = sl_search__skeleton_begin(&good, c, c->s, &x->hit, &v->scratch);
+    sl_search__skeleton_use_columns(c, x->hit.extent);
+    if (st == SL_OK && good && sl_search__skeleton_is_dependent(&fits, c))
+        st = sl_search__skeleton_add_clear_hit(x->h, c, &x->hit);
+    (void)sl_search__skeleton_find_divisors(c, c->s, x->hit.base); // without the variant
+    sl_arena_rewind(&v->scratch, 0);
+    return st;
+}
+
+/* All variants, in rows of which the basis and so many products are known. */
+static sl_status try_variants(variation *v, varied *x, int products) {
+    const sl_search__skeleton_set *set = &x->piece->set[SL_SKELETON__ONE];
+    const sl_search__skeleton_kernels *kernels = v->c.s->kernels;
+    const int rows = v->c.rows;
+    for (int32_t from = 0; from < set->count; from += BLOCK) {
+        const int n = (int)SL_MIN(BLOCK, set->count - from);
+        int count = 0;
+        for (int k = 0; k < products; k++)
+            for (int i = 0; i < x->hit.changed; i++) {
+                const double *value = set->value + (int64_t)i * set->rows * set->stride + from;
+                kernels->images(&v->image[count++], v->across[k][0], v->product[k], value,
+                                set->stride, rows, n, LEAST);
+            }
+        kernels->leave(v->left, v->image, count, n);
+        for (int i = 0; i < n; i++) {
+            bool nothing = false;
+            for (int k = 0; k < count && !nothing; k++) nothing = is_nothing(&v->image[k], i);
+            x->hit.change.variant = from + i;
+            if (nothing) SL_TRY(check_variant(v, x));
+        }
+    }
+    atomic_fetch_add_explicit(&v->c.s->job->tried, set->count, memory_order_relaxed);
+    return SL_OK;
+}
+
+/* All variants of factor f of term t. */
+static sl_status vary_above(bool *fits, variation *v, hits *h, int32_t base, int t, int f,
+                            extent e) {
+    cleared *c = &v->c;
+    const sl_search__skeleton_piece *p = &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
+    varied x = { h, p, { .base = base, .mask = c->mask, .extent = e, .inner = -1 } };
+    x.hit.change = (sl_search__skeleton_change){ (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 };
+    c->rows_most = SL_MIN(p->set[SL_SKELETON__ONE].rows, c->s->rows);
+    sl_search__skeleton_use_columns(c, e);
+    const int products = take_fixed(&x.hit.changed, v, p, t, f);
+    *fits = products > 0;
+    return *fits && find_directions(v, products) ? try_variants(v, &x, products) : SL_OK;
+}
+
+static sl_status vary_base(variation *v, hits *h, int32_t base) {
+    cleared *c = &v->c;
+    const bool phases = sl_search__skeleton_has_phases(c);
+    for (int t = 0; t < c->base->terms; t++)
+        for (int f = 0; f < c->s->term[c->base->term[t]].factors; f++) {
+            const sl_search__skeleton_piece *p =
+                &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
+            bool fits = false;
+            c->mask = (1u << c->divisors) - 1;
+            if (sl_search__skeleton_is_cleared(c, t, f) || p->set[SL_SKELETON__ONE].count == 0)
+                continue;
+            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ true, 0 }));
+            if (fits) continue;
+            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ true, 1u << t }));
+            if (phases) SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ false, 0 }));
+        }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- inside a divisor ---------- */
+
+/* A constant inside a function u of a divisor: with a variant v of it, the columns of y D and of N
+ * that have u get v in its place. v->product := these columns without v; returns how many, 0: they
+ * are too many. 0 rows: counts them alone. */
+static int take_inner(variation *v, int i, const sl_search__skeleton_inner *u, int rows) {
+    cleared *c = &v->c;
+    const sl_search__skeleton_divisor *d = c->divisor[i].divisor;
+    sl_search__skeleton_divisor rest = *d;
+    uint64_t name[VARIED];
+    int n = 0;
+    rest.value = v->rest;
+    for (int k = 0; k < d->columns && rows; k++)
+        for (int r = 0; r < rows && (u->columns >> k & 1); r++)
+            v->rest[k][r] = d->value[k][r] / v->function[r];
+    c->divisor[i].divisor = &rest;
+    c->use[i] = u->columns;
+    const space *below = sl_search__skeleton_divisor_products(c, rows);
+    bool good = below && below->count <= VARIED;
+    for (; good && n < below->count; n++)
+        for (int r = 0; r < rows; r++) v->product[n][r] = below->value[n][r] * c->s->below[r];
+    const int first = n;
+    for (int t = 0; t < c->base->terms && good; t++) {
+        const space *w =
+            t != c->divisor[i].term ? sl_search__skeleton_term_products(c, t, -1, rows) : NULL;
+        good = w || t == c->divisor[i].term;
+        for (int k = 0; w && k < w->count && good; k++) {
+            int at = first;
+            while (at < n && name[at] != w->name[k]) at++;
+            if (at < n) continue;
+            good = n < VARIED;
+            if (!good) break;
+            name[n] = w->name[k];
+            for (int r = 0; r < rows; r++) v->product[n][r] = w->value[k][r] * c->s->above[r];
+            n++;
+        }
+    }
+    c->divisor[i].divisor = d;
+    return good ? n : 0;
+}
+
+/* The products, and the basis of the columns without the function; returns how many products. */
+static int take_without(variation *v, int i, const sl_search__skeleton_inner *u, int columns) {
+    cleared *c = &v->c;
+    const uint32_t use = c->use[i], fixed = use & ~u->columns & ~u->beside;
+    const int products = take_inner(v, i, u, 0);
+    c->use[i] = fixed;
+    if (products == 0 || products * columns > VARIED || !fixed || !sl_search__skeleton_clear(c, 0))
+        return 0;
+    const int count = c->above.count + c->below.count;
+    c->rows = (count + DIMS + 7) / 8 * 8;
+    if (c->rows > c->rows_most) return 0;
+    const int rows = c->rows;
+    (void)take_inner(v, i, u, rows);
+    c->use[i] = fixed;
+    (void)sl_search__skeleton_clear(c, rows);
+    sl_search__skeleton_push_all(c);
+    return products;
+}
+
+/* All variants of function number `inner` of divisor i. */
+static sl_status vary_below(bool *fits, variation *v, hits *h, int32_t base, int i, int inner,
+                            extent e) {
+    cleared *c = &v->c;
+    const sl_search__skeleton_inner *u = &c->divisor[i].divisor->inner[inner];
+    const sl_search__skeleton_piece *p = &c->s->piece[u->piece];
+    const int t = c->divisor[i].term, f = c->divisor[i].factor;
+    varied x = { h, p, { .base = base, .mask = c->mask, .extent = e, .inner = inner } };
+    x.hit.change = (sl_search__skeleton_change){ (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 };
+    x.hit.changed = e.phases && u->beside ? p->columns : 1;
+    c->rows_most = SL_MIN(p->set[SL_SKELETON__ONE].rows, c->s->rows);
+    sl_search__skeleton_use_columns(c, e);
+    SL_TRY(sl_expr_eval(v->function, &v->scratch, u->function, c->s->x, c->rows_most, NULL));
+    sl_arena_rewind(&v->scratch, 0);
+    const int products = take_without(v, i, u, x.hit.changed);
+    *fits = products > 0;
+    return *fits && find_directions(v, products) ? try_variants(v, &x, products) : SL_OK;
+}
+
+/* Divisors that are sums or functions of one: x1 alone most often has no constant. */
+static uint32_t sums_of(const cleared *c) {
+    uint32_t mask = 0;
+    for (int i = 0; i < c->divisors; i++) {
+        const int t = c->divisor[i].term, f = c->divisor[i].factor;
+        const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
+        if (c->s->node[term->factor[f].node]->op != SL_OP_VAR) mask |= 1u << i;
+    }
+    return mask;
+}
+
+static sl_status vary_divisors(variation *v, hits *h, int32_t base) {
+    cleared *c = &v->c;
+    const bool phases = sl_search__skeleton_has_phases(c);
+    const uint32_t all = (1u << c->divisors) - 1, sums = sums_of(c);
+    for (int i = 0; i < c->divisors; i++)
+        for (int k = 0; k < c->divisor[i].divisor->inners; k++) {
+            const sl_search__skeleton_divisor *d = c->divisor[i].divisor;
+            bool fits = false;
+            if (d->power != 1 || d->inner[k].piece < 0 ||
+                c->s->piece[d->inner[k].piece].set[SL_SKELETON__ONE].count == 0)
+                continue;
+            for (int way = 0; way < 4 && !fits; way++) {
+                c->mask = way & 2 ? sums : all;
+                if ((way & 1 && !phases) || (way & 2 && sums == all)) continue;
+                SL_TRY(vary_below(&fits, v, h, base, i, k, (extent){ !(way & 1), 0 }));
+            }
+        }
+    return SL_OK;
+}
+
+/* ---------------------------------------------------------------- threads ------------------- */
+
+sl_status sl_search__skeleton_vary(int64_t begin, int64_t end, int worker, void *payload) {
+    const sl_search__skeleton_clear_screening *g = payload;
+    sl_status st = SL_OK;
+    variation *v = sl_malloc_aligned(1, sizeof *v);
+    if (!v) return sl_fail_memory(1, sizeof *v, "skeletons");
+    v->scratch = (sl_arena){ 0 };
+    for (int64_t i = begin; i < end && st == SL_OK; i++) {
+        if (sl_search__stop(g->s->job, worker == 0)) break;
+        const int32_t base = g->s->with_divisors[i];
+        if (base < 0) continue;
+        (void)sl_search__skeleton_find_divisors(&v->c, g->s, base);
+        st = g->how == SL_SKELETON__CLEAR_VARIED_ABOVE ? vary_base(v, &g->hits[worker], base)
+                                                       : vary_divisors(v, &g->hits[worker], base);
+    }
+    sl_arena_clear(&v->scratch);
+    sl_free(v);
+    return st;
+}
