@@ -106,8 +106,6 @@ void sl_report__foot(sl_str *s);
 void sl_report__like(sl_str *s, double v, double value, int digits);
 /* "0.225 (0.194 to 0.240)", the interval left out where there is none. */
 void sl_report__estimate(sl_str *s, sl_estimate e, int digits);
-/* The same of a share in percent. */
-void sl_report__percent(sl_str *s, sl_estimate share);
 /* "1,234 runs". */
 void sl_report__count(sl_str *s, int64_t n, const char *one, const char *many);
 
