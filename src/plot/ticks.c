@@ -105,7 +105,7 @@ static void put_label(char *w, int64_t k, int e, int top, bool plain) {
         sl_plot__power(w, digits, n, e, top);
 }
 
-/* Where K 10^e is on the axis; rounding may have put it a hair beyond an end. */
+/* Where K 10^e is on the axis; rounding may have put it slightly beyond an end. */
 static double place_of(const sl_axis *a, int64_t k, int e) {
     double t = 0;
     if (a->log) {
