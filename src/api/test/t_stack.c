@@ -142,10 +142,7 @@ static void prepare(sl_fixture *t, task *x, symlaw_formula **f, symlaw_set **s, 
     symlaw_set_options small = SYMLAW_SET_OPTIONS_INIT;
     snprintf(x->model, sizeof x->model, "%s", sl_test_path("model"));
     snprintf(x->table, sizeof x->table, "%s", sl_test_path("t.csv"));
-    FILE *file = fopen(x->table, "w");
-    assert_non_null(file);
-    fputs("a,y\n1,2\n2,4\n3,6\n4,8\n", file);
-    fclose(file);
+    sl_test_write_text(x->table, "a,y\n1,2\n2,4\n3,6\n4,8\n");
     snprintf(options, sizeof options, "{" TINY ",\"steps\":3,\"threads\":1,\"out\":\"%s\"}",
              x->model);
     SL_MUST(t, symlaw_command("train", options, NULL, NULL, NULL));
