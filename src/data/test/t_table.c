@@ -1,6 +1,5 @@
 /* From a file to columns of numbers: which columns, which rows, how many were left out; and clear
  * words for everything that cannot be. */
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /* What the columns of a file hold: kinds, missing cells, ranges, distinct values, the first cells,
  * and which of them reading takes. */
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "data/data.h"
 #include "fixture/fixture.h"

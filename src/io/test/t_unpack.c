@@ -1,8 +1,6 @@
 /* Bytes of files, packed or not: any packing and any sizes of reads give the same bytes; damage is
  * reported and never taken for the end. */
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "fixture/fixture.h"
