@@ -164,7 +164,8 @@ static void prepare(sl_fixture *t, task *x, symlaw_formula **f, symlaw_set **s, 
 }
 
 /* From the smallest stack that a thread can have, in small steps: first every call refuses, then
- * every call ends, and there is nothing between. */
+ * every call ends. Calls are made at depths that differ by less than a step, so at one size some
+ * may refuse and others end. */
 static void a_call_refuses_or_ends(void **state) {
     sl_fixture *t = *state;
     enum { STEP = 16 << 10, MOST = 640 << 10 };
@@ -178,7 +179,7 @@ static void a_call_refuses_or_ends(void **state) {
 #else
     enum { FEW = 2 };
 #endif
-    int few = 0, enough = 0;
+    int few = 0, both = 0, enough = 0;
     for (size_t size = STEP; size <= MOST && enough < 2; size += STEP) {
         pthread_attr_t a;
         pthread_t thread;
@@ -195,8 +196,8 @@ static void a_call_refuses_or_ends(void **state) {
         assert_int_equal(error, 0);
         pthread_join(thread, NULL);
         SL_CHECK(t, !x.wrong[0], "%zu kB: %s", size / 1024, x.wrong);
-        SL_CHECK(t, x.refused == 0 || x.answered == 0, "%zu kB: %d refused, %d not", size / 1024,
-                 x.refused, x.answered);
+        both += x.refused > 0 && x.answered > 0;
+        SL_CHECK(t, both <= 1, "%zu kB: %d refused, %d not", size / 1024, x.refused, x.answered);
         SL_CHECK(t, enough == 0 || x.answered > 0, "%zu kB is too little again", size / 1024);
         few += x.refused >= 18;
         enough += x.answered >= 20;
