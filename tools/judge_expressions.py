@@ -15,7 +15,7 @@ MIN_SHARED such probes. No algebra is used, and nothing of the program that made
     at each level, for p of the level below:            exp p, sin p, -p, sqrt p
     then for p of the level below, q of all below:      p+q, p-q, q-p, p*q, p/q, q/p
 
-Constants and what is real nowhere are left out, also as operands. Up to depth 2 every tree is made;
+Constants and functions with an empty domain are left out, also as operands. Up to depth 2 every tree is made;
 for depth 3 operands that repeat an earlier function are dropped, or there would be 80 million.
 
 Exit code 0: all is well. 1: it is not. 2: the input cannot be read."""
@@ -283,7 +283,7 @@ def search_all(search, probes, depth):
 
 
 def complete(options, finder, probes):
-    """Prints what became of the raw trees and returns how many the list lacks."""
+    """Prints the counts of the raw trees and returns how many the list lacks."""
     search = Search(finder)
     with np.errstate(all="ignore"):
         search_all(search, probes, options.complete)

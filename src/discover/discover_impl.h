@@ -124,8 +124,6 @@ SL_NODISCARD sl_status sl_discover__refine(sl_discover__pool *p);
 int64_t sl_discover__order(int64_t *place, const sl_discover__work *work, int64_t count, int rank);
 /* The same of n candidates that are described, by their bits. */
 void sl_discover__order_bits(int64_t *place, const sl_discover__work *work, int64_t n);
-/* Description lengths, by p->noise, and errors of those that place[0..n) names, on all threads. */
-SL_NODISCARD sl_status sl_discover__describe(sl_discover__pool *p, const int64_t *place, int64_t n);
 /* A candidate as a fit; its values and errors are borrowed, and not written to. */
 sl_fit sl_discover__fit_of(const sl_candidate *c);
 /* place[0..2n) := of n ranked ones the first by R2, the first by bits, the second by R2, ... */

@@ -51,7 +51,8 @@ static sl_status describe_some(int64_t begin, int64_t end, int worker, void *pay
     return SL_OK;
 }
 
-sl_status sl_discover__describe(sl_discover__pool *p, const int64_t *place, int64_t n) {
+/* Description lengths, by p->noise, and errors of those that place[0..n) names, on all threads. */
+static sl_status describe_all(sl_discover__pool *p, const int64_t *place, int64_t n) {
     describing d = { p, place, (double)(p->tried + p->count) };
     return sl_par_for(p->threads, n, 4, describe_some, &d);
 }
@@ -122,7 +123,7 @@ static sl_status rank_all(int64_t *place, int64_t *n, sl_discover__pool *p) {
     *n = sl_discover__order(place, p->work, p->count, bits ? SL_RANK_SIMPLE : p->o->rank);
     SL_TRY(sl_discover__merge(p, place, n));
     if (!bits) return SL_OK;
-    SL_TRY(sl_discover__describe(p, place, *n));
+    SL_TRY(describe_all(p, place, *n));
     sl_discover__order_bits(place, p->work, *n);
     return SL_OK;
 }

@@ -34,7 +34,7 @@ typedef struct contest {
 typedef struct values {
     long double truth, expr; // NaN: not real
     long double near, blur;  // 1e-9 of the larger; what rounding may have done to their difference
-    bool unreal;             // the candidate, for sure
+    bool undefined;          // the candidate, beyond rounding
 } values;
 
 static values evaluate(const contest *c, const long double *x, long double u) {
@@ -44,14 +44,14 @@ static values evaluate(const contest *c, const long double *x, long double u) {
     sl_expr_eval_ref(&v.expr, &dc, c->expr, x, c->value, u);
     v.near = tolerance * fmaxl(fabsl(v.truth), fabsl(v.expr));
     v.blur = safety * (dt + dc);
-    v.unreal = isnan(v.expr) && dc == 0;
+    v.undefined = isnan(v.expr) && dc == 0;
     return v;
 }
 
 static sl_truth agree_at(const contest *c, const long double *x) {
     values v = evaluate(c, x, 0x1p-64L);
     if (!isfinite(v.truth)) return SL_UNKNOWN;
-    if (isnan(v.expr)) return v.unreal ? SL_NO : SL_UNKNOWN;
+    if (isnan(v.expr)) return v.undefined ? SL_NO : SL_UNKNOWN;
     const long double apart = fabsl(v.truth - v.expr);
     if (apart <= v.near) return v.blur <= v.near ? SL_YES : SL_UNKNOWN;
     if (c->fitted) v = evaluate(c, x, 0x1p-40L);

@@ -74,7 +74,6 @@ enum {
     SL_EVAL__TOP_COUNT = SL_EVAL__TOP_FUNCTION + SL_OP_COUNT
 };
 int sl_eval__top_of(const sl_node *e);
-const char *sl_eval__top_name(int top);
 
 /* Properties of a problem for the summary. */
 typedef struct sl_eval__traits {

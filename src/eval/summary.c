@@ -65,7 +65,7 @@ int sl_eval__top_of(const sl_node *e) {
     return node_info[e->op].operands == 1 ? SL_EVAL__TOP_FUNCTION + e->op : SL_EVAL__TOP_NUMBER;
 }
 
-const char *sl_eval__top_name(int top) {
+static const char *top_name(int top) {
 #define X(id, name) name,
     static const char *const names[] = { SL_EVAL__TOPS(X) };
 #undef X
@@ -105,7 +105,7 @@ static int value_in(group g, const sl_eval__traits *t) {
 static void name_row(sl_eval_row *row, group g, int value) {
     sl_snprintf(row->group, sizeof row->group, "%s", group_name[g]);
     if (g == BY_TOP)
-        sl_snprintf(row->value, sizeof row->value, "%s", sl_eval__top_name(value));
+        sl_snprintf(row->value, sizeof row->value, "%s", top_name(value));
     else if (g != BY_ALL)
         sl_snprintf(row->value, sizeof row->value, "%d%s", value,
                     value == group_values[g] - 1 ? "+" : "");

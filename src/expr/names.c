@@ -55,7 +55,9 @@ sl_constant sl_expr__text_exact(const char *name) {
     return strcmp(name, "e") == 0 || strcmp(name, "M_E") == 0 ? SL_CONSTANT_E : SL_CONSTANT_NONE;
 }
 
-bool sl_expr__text_reserved(const char *name) {
+/* Words that cannot be the plain name of a column, because the infix parser takes them otherwise.
+ */
+static bool is_reserved(const char *name) {
     return sl_expr__text_function(name) != SL_FUNCTION_NONE || strcmp(name, "pow") == 0 ||
            strcmp(name, "Rational") == 0 || strcmp(name, "Integer") == 0;
 }
@@ -160,7 +162,7 @@ static void put_cell_name(sl_str *s, const sl_node *e) {
 void sl_expr__text_print_name(sl_str *s, sl_format format, const sl_node *e,
                               const sl_names *names) {
     const char *name = e->op == SL_OP_VAR ? sl_expr__text_column_name(names, e->arg) : NULL;
-    const bool plain = name && sl_expr__text_is_identifier(name) && !sl_expr__text_reserved(name);
+    const bool plain = name && sl_expr__text_is_identifier(name) && !is_reserved(name);
     const bool code = format == SL_FORMAT_PYTHON || format == SL_FORMAT_C ||
                       format == SL_FORMAT_NUMPY || format == SL_FORMAT_JULIA;
     if (format == SL_FORMAT_EXCEL) {

@@ -167,8 +167,9 @@ static void put_latex_name(sl_str *s, const sl_node *e, const sl_names *names) {
 static const char *own_name(const sl_names *names, const sl_node *e) {
     const char *column = e->op == SL_OP_VAR ? sl_expr__text_column_name(names, e->arg) : NULL;
     char plain[16];
+    if (!column || !*column) return NULL;
     sl_snprintf(plain, sizeof plain, "x%d", e->arg);
-    return column && *column && strcmp(column, plain) != 0 ? column : NULL;
+    return strcmp(column, plain) != 0 ? column : NULL;
 }
 
 static void put_mathml_name(sl_str *s, const sl_node *e, const sl_names *names) {
@@ -412,7 +413,7 @@ static void put(printer *p, const sl_node *e, level required) {
 
 /* Does e have a column whose name has several letters? R1 R2 is not R1R2. */
 static bool has_words(const sl_node *e, const sl_names *names) {
-    for (uint32_t i = 0; i < e->len; i += sl_expr_step(&e[i])) {
+    for (uint32_t i = 0; names && i < e->len; i += sl_expr_step(&e[i])) {
         const char *name = own_name(names, &e[i]);
         int first;
         if (!name) continue;

@@ -50,9 +50,6 @@ void sl_expr__text_print_pi(sl_str *s, sl_format format, const sl_names *names);
 int sl_expr__text_variable(const sl_names *names, const char *name);
 /* The free constant called `name`: c1, c2, ...; or 0. A column name comes before it. */
 int sl_expr__text_constant(const char *name);
-/* Words that cannot be the plain name of a column, because the infix parser takes them otherwise.
- */
-bool sl_expr__text_reserved(const char *name);
 bool sl_expr__text_is_identifier(const char *name); // of ASCII letters, digits and _
 /* The column name that reads back as this variable, or NULL: write x<number>. */
 const char *sl_expr__text_column_name(const sl_names *names, int number);

@@ -39,10 +39,6 @@ bool sl_laws__column_is_text(sl_laws_column column);
 const char *sl_laws__column_name(sl_laws_column column);
 double *sl_laws__number(sl_laws_run *run, sl_laws_column column);     // of a number column
 const char **sl_laws__text_of(sl_laws_run *run, sl_laws_column column); // of a text column
-SL_NODISCARD sl_status sl_laws__read_csv(sl_laws_table *t, sl_arena *a, const char *path,
-                                         const sl_laws__names *names);
-SL_NODISCARD sl_status sl_laws__read_jsonl(sl_laws_table *t, sl_arena *a, const char *path,
-                                           const sl_laws__names *names);
 
 /* ---------------------------------------------------------------- samples ------------------- */
 

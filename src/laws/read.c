@@ -80,8 +80,8 @@ static sl_status read_rows(sl_laws_table *t, sl_arena *a, sl_csv *f, const int *
     }
 }
 
-sl_status sl_laws__read_csv(sl_laws_table *t, sl_arena *a, const char *path,
-                            const sl_laws__names *names) {
+static sl_status read_csv(sl_laws_table *t, sl_arena *a, const char *path,
+                          const sl_laws__names *names) {
     sl_status st;
     sl_csv *f = NULL;
     int place[SL_LAWS_COLUMN_COUNT];
@@ -165,8 +165,8 @@ static sl_status read_lines(sl_laws_table *t, sl_arena *a, sl_lines *f,
     }
 }
 
-sl_status sl_laws__read_jsonl(sl_laws_table *t, sl_arena *a, const char *path,
-                              const sl_laws__names *names) {
+static sl_status read_jsonl(sl_laws_table *t, sl_arena *a, const char *path,
+                            const sl_laws__names *names) {
     sl_lines *f = NULL;
     SL_TRY(sl_io_lines_open(&f, path, LINE_MAX_BYTES));
     const sl_status st = read_lines(t, a, f, names);
@@ -212,8 +212,7 @@ sl_status sl_laws_table_read(sl_laws_table *out, sl_arena *a, const char *path, 
     if (!t.source) return sl_fail(SL_ENOMEM, "no memory for the name of a table");
     SL_TRY(sl_laws__names_read(&names, a, map));
     SL_TRY(is_jsonl(&json, path));
-    SL_TRY(json ? sl_laws__read_jsonl(&t, a, path, &names)
-                : sl_laws__read_csv(&t, a, path, &names));
+    SL_TRY(json ? read_jsonl(&t, a, path, &names) : read_csv(&t, a, path, &names));
     if (t.n == 0) return sl_fail(SL_EFORMAT, "%.300s has no runs", path);
     SL_TRY(sl_laws_table_end(&t, a));
     *out = t;

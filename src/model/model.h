@@ -2,9 +2,9 @@
  *
  * A data set is a grid of cells, one per point and column, the target y being column 0. A cell is
  * two scalars (mantissa, exponent/10) put into a vector of `width` numbers, with a code of its
- * column. Encoder layers let a cell look at the other columns of its point, then at the other
- * points of its column, then think (MLP); decoder layers are the standard ones and look at the
- * cells of the target column. Pre-norm throughout; the token table is tied to the output.
+ * column. An encoder layer is attention over the columns of a point, attention over the points of a
+ * column, and an MLP; decoder layers are the standard ones, with attention to the cells of the
+ * target column. Pre-norm throughout; the token table is tied to the output.
  *
  *   cells (columns, pairs, points)   ->  encoder x L  ->  memory (pairs, points)
  *   tokens (packed, no padding)      ->  decoder x L  ->  norm, table^T -> loss

@@ -92,7 +92,6 @@ void sl_nn_attn_row_fwd(float *o, const float *q, const float *const *kv, int T,
  * second half's, n_blocks being a power of two up to SL_NN_MAX_BLOCKS. out may be one of the
  * blocks. Returns the sum of out[i]^2, in double, by a fixed order. */
 double sl_nn_sum_tree(float *out, const float *const *block, int n_blocks, int64_t n);
-double sl_nn_sum_squares(const float *x, int64_t n); // in double
 
 /* ---------------------------------------------------------------- the machine --------------- */
 

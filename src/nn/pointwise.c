@@ -71,4 +71,3 @@ double sl_nn_sum_tree(float *out, const float *const *block, int n_blocks, int64
     return chosen()->sum_tree(out, block, n_blocks, n);
 }
 
-double sl_nn_sum_squares(const float *x, int64_t n) { return chosen()->sum_squares(x, n); }

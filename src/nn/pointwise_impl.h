@@ -13,7 +13,7 @@
 
 #define SL_NN__POINTWISE(X)                                                                     \
     X(residual_norm_fwd) X(residual_norm_bwd) X(silu_fwd) X(silu_bwd) X(cells_fwd) X(cells_bwd) \
-    X(tokens_fwd) X(tokens_bwd) X(xent) X(dropout_mask) X(sum_tree) X(sum_squares)
+    X(tokens_fwd) X(tokens_bwd) X(xent) X(dropout_mask) X(sum_tree)
 
 /* A function per kernel, typed as the public one of its name. */
 typedef struct sl_nn__pointwise {

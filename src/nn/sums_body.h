@@ -38,13 +38,13 @@ SL_INLINE void leaf_numbers(float *out, squares *s, const float *const *b, int n
     int64_t i = 0;
     for (; i + 2 * W <= n; i += 2 * W) {
         const vec x = sum_leaf(b, n_blocks, at + i, W), y = sum_leaf(b, n_blocks, at + i + W, W);
-        if (out) v_store(out + i, x), v_store(out + i + W, y);
+        v_store(out + i, x), v_store(out + i + W, y);
         if (s) q.even = v_add_squares(q.even, x), q.odd = v_add_squares(q.odd, y);
     }
     for (int k; i < n; i += k) {
         k = (int)SL_MIN(W, n - i);
         const vec x = sum_leaf(b, n_blocks, at + i, k);
-        if (out) v_store_n(out + i, x, k);
+        v_store_n(out + i, x, k);
         if (s) q.even = v_add_squares(q.even, x);
     }
     if (s) *s = q;
@@ -88,11 +88,5 @@ static double sum_tree(float *out, const float *const *block, int n_blocks, int6
         tree_run(part[1], part + 2, block + half, half, at, run);
         leaf_numbers(out + at, &s, halves, 2, 0, run);
     }
-    return squares_total(&s);
-}
-
-static double sum_squares(const float *x, int64_t n) {
-    squares s = { 0 };
-    leaf_numbers(NULL, &s, &x, 1, 0, n);
     return squares_total(&s);
 }

@@ -108,11 +108,13 @@ sl_status sl_num__qr(sl_qr *out, sl_arena *a, const double *const *col, const do
     return SL_OK;
 }
 
-void sl_num__qr_apply(const sl_qr *q, double *y) {
+/* y := Q^T y, m values. */
+static void apply(const sl_qr *q, double *y) {
     for (int k = 0; k < q->rank; k++) reflect(q, k, y);
 }
 
-void sl_num__qr_solve(const sl_qr *q, double *coef, double *qty) {
+/* Destroys qty; n coefficients. */
+static void back_substitute(const sl_qr *q, double *coef, double *qty) {
     for (int j = 0; j < q->n; j++) coef[j] = 0;
     for (int k = q->rank - 1; k >= 0; k--) {
         const double *r = column(q, k);
@@ -182,8 +184,8 @@ sl_status sl_num_lsq_fit(sl_lsq *out, double *coef, double *se, sl_arena *scratc
 
     sl_qr q;
     SL_GO(sl_num__qr(&q, scratch, col, root, m, n));
-    sl_num__qr_apply(&q, b);
-    sl_num__qr_solve(&q, coef, b);
+    apply(&q, b);
+    back_substitute(&q, coef, b);
 
     // from the residuals themselves: the tail of Q^T y has the same length, but for an exact fit it
     // measures the rounding of the reflections instead of that of the answer

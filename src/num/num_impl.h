@@ -22,8 +22,6 @@ void *sl_num__alloc(sl_arena *a, size_t count, size_t each);
  * All entries must be finite. The result lives in `a`. */
 SL_NODISCARD sl_status sl_num__qr(sl_qr *out, sl_arena *a, const double *const *col,
                                   const double *root, int m, int n);
-void sl_num__qr_apply(const sl_qr *q, double *y);                 // y := Q^T y, m values
-void sl_num__qr_solve(const sl_qr *q, double *coef, double *qty); // destroys qty; n coefficients
 /* d[j] := sqrt of element (j,j) of the inverse of A^T A; infinite for columns left out. */
 SL_NODISCARD sl_status sl_num__qr_errors(const sl_qr *q, double *d, sl_arena *scratch);
 

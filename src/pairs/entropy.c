@@ -156,10 +156,7 @@ sl_status sl_pairs_entropy(sl_entropy *out, sl_pool *pool, const sl_pairs *p, in
     SL_GO(relatives(&all, p));
     s.relative = all;
     for (; s.begin < n; s.begin += BLOCK) {
-        if (progress && progress("estimating the entropy", (double)s.begin, (double)n, payload)) {
-            st = sl_fail(SL_ECANCEL, "stopped on request");
-            goto done;
-        }
+        SL_GO(sl_pairs__report(progress, "estimating the entropy", s.begin, n, payload));
         SL_GO(sl_par_for(pool, SL_MIN(BLOCK, n - s.begin), 16, estimate_some, &s));
     }
     *out = (sl_entropy){ .pairs = n,

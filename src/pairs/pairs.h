@@ -91,7 +91,7 @@ enum { SL_PAIRS_RETRY_POINTS, SL_PAIRS_RETRY_WHOLE };
 
 /* ---------------------------------------------------------------- a pair -------------------- */
 
-/* What became of one occurrence u in the base: a u + b. */
+/* The constants at one occurrence u in the base: a u + b. */
 typedef struct sl_pair_site {
     sl_op op;     // VAR, EXP, SIN, or POW for a root
     int variable; // number, of a VAR

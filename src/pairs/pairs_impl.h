@@ -128,4 +128,8 @@ SL_NODISCARD sl_status sl_pairs__redraw(bool *good, sl_arena *a, const sl_pairs 
 /* Of expression, tokens and data. */
 uint64_t sl_pairs__hash_pair(const sl_pair *pair);
 
+/* Calls progress, which may be NULL. SL_ECANCEL: it asked to stop. */
+SL_NODISCARD sl_status sl_pairs__report(sl_pairs_progress progress, const char *what, int64_t done,
+                                        int64_t total, void *payload);
+
 #endif

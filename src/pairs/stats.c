@@ -17,8 +17,8 @@
 
 enum { BLOCK = 1 << 12, BASE_CLASSES = 100 };
 
-static sl_status report_progress(sl_pairs_progress progress, const char *what, int64_t done,
-                                 int64_t total, void *payload) {
+sl_status sl_pairs__report(sl_pairs_progress progress, const char *what, int64_t done,
+                           int64_t total, void *payload) {
     if (!progress || progress(what, (double)done, (double)total, payload) == 0) return SL_OK;
     return sl_fail(SL_ECANCEL, "stopped on request");
 }
@@ -383,7 +383,7 @@ static sl_status disjoint(sl_pairs_stats *out, sl_pool *pool, const sl_pairs *p,
     for (sl_split split = SL_SPLIT_VALID; split < SL_SPLIT_COUNT; split++)
         SL_GO(learn_split(&s, split));
     for (; s.begin < trained; s.begin += BLOCK) {
-        SL_GO(report_progress(progress, "comparing splits", s.begin, trained, payload));
+        SL_GO(sl_pairs__report(progress, "comparing splits", s.begin, trained, payload));
         SL_GO(sl_par_for(pool, SL_MIN(BLOCK, trained - s.begin), 64, search_some, &s));
     }
     int64_t repeats = 0, expressions = 0;
@@ -413,7 +413,7 @@ static sl_status measure(sl_pairs_stats *out, tally *t, sl_pool *pool, workers *
     const int64_t block = block_of(w->p, n);
     for (w->begin = 0; w->begin < n; w->begin += block) {
         const int64_t count = SL_MIN(block, n - w->begin);
-        SL_TRY(report_progress(progress, "drawing pairs", w->begin, n, payload));
+        SL_TRY(sl_pairs__report(progress, "drawing pairs", w->begin, n, payload));
         SL_TRY(sl_par_for(pool, count, 16, measure_some, w));
         for (int64_t i = 0; i < count; i++) SL_TRY(tally_pair(t, out, &w->record[i], w->p));
         for (int k = 0; k < sl_par_pool_threads(pool); k++) sl_arena_rewind(&w->first[k], 0);

@@ -47,8 +47,8 @@ int sl_par_peers(void); // ranks, this one included, that run on the cores that 
 SL_NODISCARD sl_status sl_par_agree(sl_status mine); // minimum over ranks; collective
 void sl_par_barrier(void);
 
-/* Stopping. Between watch_begin and watch_end the calling thread may check, as often as it likes,
- * whether this rank or any other was cancelled. The callback `stop_requested` (or NULL) is
+/* Stopping. Between watch_begin and watch_end the calling thread may check, any number of
+ * times, whether this rank or any other was cancelled. The callback `stop_requested` (or NULL) is
  * polled at most every 10 ms, here and while sl_par_agree waits for other ranks. Once true the
  * result stays true. In other threads sl_par_stopping returns false: the watching thread must pass
  * the request on to them. Ranks see a request at different times, so a decision that must be the

@@ -50,7 +50,7 @@ static bool clip(sl_dot *a, sl_dot *b, const pen *p) {
     return true;
 }
 
-/* Rounding of a clipped end may leave it a hair outside. */
+/* Rounding of a clipped end may leave it slightly outside. */
 static sl_dot inside(sl_dot d, const pen *p) {
     return (sl_dot){ SL_MIN(SL_MAX(d.x, p->lo.x), p->hi.x), SL_MIN(SL_MAX(d.y, p->lo.y), p->hi.y) };
 }

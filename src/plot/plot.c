@@ -23,7 +23,7 @@ void sl_plot_free(sl_plot *p) {
 }
 
 /* A copy, or NULL if there is nothing to copy or no memory; the latter is remembered. */
-static const void *copy(sl_plot *p, const void *bytes, size_t n) {
+static void *copy(sl_plot *p, const void *bytes, size_t n) {
     if (!bytes || p->failed) return NULL;
     void *w = sl_arena_alloc(&p->arena, n);
     if (!w) {
@@ -62,8 +62,7 @@ int sl_plot_panel(sl_plot *p, const sl_panel *panel) {
     node.panel.title = copy_text(p, panel->title);
     node.panel.x_label = copy_text(p, panel->x_label);
     node.panel.y_label = copy_text(p, panel->y_label);
-    // a copy of ours, so it may be written to
-    sl_panel_node *kept = (sl_panel_node *)(uintptr_t)copy(p, &node, sizeof node);
+    sl_panel_node *kept = copy(p, &node, sizeof node);
     if (kept) {
         *p->panels_end = kept;
         p->panels_end = &kept->next;
@@ -73,7 +72,7 @@ int sl_plot_panel(sl_plot *p, const sl_panel *panel) {
 
 /* Copies of n texts, each of which may be NULL. */
 static const char *const *copy_texts(sl_plot *p, const char *const *texts, int64_t n) {
-    const char **w = texts ? (const char **)(uintptr_t)copy(p, texts, (size_t)n * sizeof *w) : NULL;
+    const char **w = copy(p, texts, (size_t)n * sizeof *w);
     for (int64_t i = 0; w && i < n; i++) w[i] = copy_text(p, w[i]);
     return w;
 }
@@ -87,7 +86,7 @@ static void add(sl_plot *p, sl_layer layer) {
     layer.top = copy(p, layer.top, bytes);
     layer.style.label = copy_text(p, layer.style.label);
     layer.style.tips = copy_texts(p, layer.style.tips, layer.n);
-    sl_layer *kept = (sl_layer *)(uintptr_t)copy(p, &layer, sizeof layer);
+    sl_layer *kept = copy(p, &layer, sizeof layer);
     if (!kept) return;
     *p->layers_end = kept;
     p->layers_end = &kept->next;

@@ -105,7 +105,7 @@ static void put_label(char *w, int64_t k, int e, int top, bool plain) {
         sl_plot__power(w, digits, n, e, top);
 }
 
-/* Where K 10^e is on the axis; rounding may have put it a hair beyond an end. */
+/* Where K 10^e is on the axis; rounding may have put it slightly beyond an end. */
 static double place_of(const sl_axis *a, int64_t k, int e) {
     double t = 0;
     if (a->log) {
@@ -193,13 +193,9 @@ void sl_plot__ticks(sl_ticks *out, const sl_axis *a, int max) {
     out->n = out->minors = 0;
     if (a->log) {
         const int whole = (int)(floorl(a->to + 1e-9L) - ceill(a->from - 1e-9L)) + 1;
-        if (whole >= 3) {
-            decades(out, a, max);
-            return;
-        }
-        if (parts_of_decades(out, a, max)) return;
+        if (whole < 3 && parts_of_decades(out, a, max)) return;
         out->n = out->minors = 0;
-        if (whole == 2) {
+        if (whole >= 2) {
             decades(out, a, max);
             return;
         }

@@ -26,21 +26,18 @@ static sl_status add_frontier(sl_plot *p, const sl_report__view *v, int panel, i
     const int n = v->l->n_frontier;
     sl_report__series a;
     SL_TRY(sl_report__series_new(&a, v, n));
-    double *x = a.x, *y = a.y;
-    const char **tip = a.tip;
     for (int size = -1; size < v->l->n_size; size++) {
-        int k = 0;
+        a.n = 0;
         for (int i = 0; i < n; i++) {
             const sl_laws_point *q = &v->l->point[v->l->frontier[i]];
             if (q->size != size) continue;
-            x[k] = q->flops;
-            y[k] = value_of(q, what);
-            tip[k++] = v->tip[q->row[0]];
+            const sl_estimate e = { .value = value_of(q, what) };
+            sl_report__put(&a, q->flops, e, 1, v->tip[q->row[0]]);
         }
         sl_style style = sl_report__size_style(v, size);
         style.size = 4.5;
-        style.tips = tip;
-        if (k) sl_plot_marks(p, panel, x, y, k, &style);
+        style.tips = a.tip;
+        if (a.n) sl_plot_marks(p, panel, a.x, a.y, a.n, &style);
     }
     return SL_OK;
 }

@@ -44,18 +44,18 @@ static sl_status add_law(sl_plot *p, const sl_report__view *v, sl_laws_metric m,
     if (!law->known || !(least > 0 && top > least && isfinite(top))) return SL_OK;
     sl_report__series a;
     SL_TRY(sl_report__series_new(&a, v, GRID));
-    double *x = a.x, *y = a.y, *low = a.low, *high = a.high;
     // first what the runs cover, then what they do not
     for (int beyond = 0; beyond < 2; beyond++) {
-        sl_report__grid(x, GRID, beyond ? top : least, beyond ? SL_LAWS_FAR * top : top);
+        a.n = 0;
+        sl_report__grid(a.x, GRID, beyond ? top : least, beyond ? SL_LAWS_FAR * top : top);
         for (int i = 0; i < GRID; i++)
-            sl_report__put(&a, i, x[i], sl_report__law_at(law, m, x[i]), 1);
-        sl_plot_band(p, panel, x, low, high, GRID,
+            sl_report__put(&a, a.x[i], sl_report__law_at(law, m, a.x[i]), 1, NULL);
+        sl_plot_band(p, panel, a.x, a.low, a.high, GRID,
                      &(sl_style){ .colour = 1,
                                   .faint = beyond,
                                   .aside = true,
                                   .label = beyond ? NULL : "95 % of the law" });
-        sl_plot_line(p, panel, x, y, GRID,
+        sl_plot_line(p, panel, a.x, a.y, GRID,
                      &(sl_style){ .colour = 1,
                                   .dashed = beyond,
                                   .label = beyond ? "extrapolated" : "power law" });
@@ -78,19 +78,18 @@ static sl_status add_efforts(sl_plot *p, const sl_report__view *v, sl_laws_metri
     for (int i = 0; i < v->in->n_baselines && m == SL_LAWS_SOLVED; i++) {
         const sl_report_baseline *b = &v->in->baselines[i];
         sl_report__series a;
-        int n = 0;
         SL_TRY(sl_report__series_new(&a, v, b->n_efforts));
         for (int k = 0; k < b->n_efforts; k++) {
             const sl_report_effort *e = &b->efforts[k];
             if (!(e->flops > 0 && e->solved.value > 0)) continue;
-            sl_report__put(&a, n++, e->flops, e->solved, 100);
+            sl_report__put(&a, e->flops, e->solved, 100, NULL);
         }
-        if (n == 0) continue;
+        if (a.n == 0) continue;
         const int colour = 2 + 2 * (i % 3);
-        sl_plot_bars(p, panel, a.x, a.low, a.high, n,
+        sl_plot_bars(p, panel, a.x, a.low, a.high, a.n,
                      &(sl_style){ .colour = colour, .faint = true });
-        sl_plot_line(p, panel, a.x, a.y, n, &(sl_style){ .colour = colour });
-        sl_plot_marks(p, panel, a.x, a.y, n,
+        sl_plot_line(p, panel, a.x, a.y, a.n, &(sl_style){ .colour = colour });
+        sl_plot_marks(p, panel, a.x, a.y, a.n,
                       &(sl_style){ .colour = colour,
                                    .mark = SL_MARK_SQUARE,
                                    .size = 4,
@@ -103,42 +102,32 @@ static sl_status add_runs(sl_plot *p, const sl_report__view *v, sl_laws_metric m
     const int n = v->l->n_point, rows = v->t->n;
     sl_report__series a;
     SL_TRY(sl_report__series_new(&a, v, n + rows));
-    double *x = a.x, *y = a.y, *low = a.low, *high = a.high;
-    const char **tip = a.tip;
     for (int size = -1; size < v->l->n_size; size++) {
         sl_style style = sl_report__size_style(v, size);
-        int k = 0, seeds = 0;
         for (int i = 0; i < rows; i++) { // seeds behind their means
             if (v->point[i] < 0 || v->l->point[v->point[i]].size != size) continue;
             if (v->l->point[v->point[i]].n < 2) continue;
-            x[seeds] = v->t->run[i].flops;
-            tip[seeds] = v->tip[i];
-            y[seeds++] = sl_report__metric_of(&v->t->run[i], m);
+            const sl_estimate e = { .value = sl_report__metric_of(&v->t->run[i], m) };
+            sl_report__put(&a, v->t->run[i].flops, e, 1, v->tip[i]);
         }
-        if (seeds)
-            sl_plot_marks(p, panel, x, y, seeds,
+        if (a.n)
+            sl_plot_marks(p, panel, a.x, a.y, a.n,
                           &(sl_style){ .shade = style.shade,
                                        .colour = style.colour,
                                        .mark = style.mark,
                                        .size = 2.2,
                                        .faint = true,
-                                       .tips = tip });
+                                       .tips = a.tip });
+        a.n = 0;
         for (int i = 0; i < n; i++) {
             const sl_laws_point *q = &v->l->point[i];
             if (q->size != size) continue;
             const sl_interval w = sl_report__interval(v, q, m);
-            x[k] = q->flops;
-            y[k] = sl_report__metric_at(q, m);
-            low[k] = w.lo;
-            high[k] = w.hi;
-            tip[k++] = v->tip[q->row[0]];
+            const sl_estimate e = { sl_report__metric_at(q, m), w.lo, w.hi };
+            sl_report__put(&a, q->flops, e, 1, v->tip[q->row[0]]);
         }
-        if (!k) continue;
         style.size = 5;
-        style.tips = tip;
-        sl_plot_bars(p, panel, x, low, high, k,
-                     &(sl_style){ .shade = style.shade, .colour = style.colour, .faint = true });
-        sl_plot_marks(p, panel, x, y, k, &style);
+        sl_report__add_points(p, panel, &a, style);
     }
     return SL_OK;
 }
@@ -184,13 +173,10 @@ static sl_range range_of(const sl_report__view *v, sl_laws_metric m) {
 
 /* Loss on a logarithmic axis, where its law is a straight line. */
 static sl_status draw(sl_plot **out, const sl_report__view *v, sl_laws_metric m, bool narrow) {
-    static const char *const axis[] = { [SL_LAWS_LOSS] = "validation loss",
-                                        [SL_LAWS_SOLVED] = "solved (%)",
-                                        [SL_LAWS_R2] = "R² > 0.99 (%)" };
     SL_TRY(sl_report__plot_new(out, narrow, SL_REPORT__WIDTH, 470, 420));
     sl_plot *p = *out;
     const int panel = sl_plot_panel(p, &(sl_panel){ .x_label = "training compute (FLOPs)",
-                                                    .y_label = axis[m],
+                                                    .y_label = sl_report__metric_axis[m],
                                                     .y = range_of(v, m),
                                                     .log_x = true,
                                                     .log_y = m == SL_LAWS_LOSS });

@@ -3,10 +3,6 @@
 
 #include "report/report_impl.h"
 
-static const char *const metric_title[] = { [SL_LAWS_LOSS] = "validation loss",
-                                            [SL_LAWS_SOLVED] = "solved (%)",
-                                            [SL_LAWS_R2] = "R² > 0.99 (%)" };
-
 static bool is_predicted(const sl_laws_prediction *q, sl_laws_metric m) {
     return q->metric == m && isfinite(q->measured) && isfinite(q->predicted.value);
 }
@@ -39,7 +35,6 @@ static sl_status add_predictions(sl_plot *p, const sl_report__view *v, sl_laws_m
     const double scale = m == SL_LAWS_LOSS ? 1 : 100;
     sl_report__series a;
     SL_TRY(sl_report__series_new(&a, v, n));
-    double *x = a.x, *y = a.y, *low = a.low, *high = a.high;
     double ends[] = { INFINITY, -INFINITY };
     for (int i = 0; i < n; i++) {
         const sl_laws_prediction *q = &v->l->prediction[i];
@@ -59,17 +54,17 @@ static sl_status add_predictions(sl_plot *p, const sl_report__view *v, sl_laws_m
                                        .label = sl_laws_form_name((sl_laws_form)form) });
     for (int form = 0; form < SL_LAWS_PREDICTOR_COUNT; form++)
         for (int split = 0; split < v->l->n_split; split++) {
-            int k = 0;
+            a.n = 0;
             for (int i = 0; i < n; i++) {
                 const sl_laws_prediction *q = &v->l->prediction[i];
                 if (!is_predicted(q, m) || (int)q->form != form || q->split != split) continue;
-                sl_report__put(&a, k++, scale * q->measured, q->predicted, scale);
+                sl_report__put(&a, scale * q->measured, q->predicted, scale, NULL);
             }
-            if (!k) continue;
+            if (!a.n) continue;
             sl_plot_bars(
-                p, panel, x, low, high, k,
+                p, panel, a.x, a.low, a.high, a.n,
                 &(sl_style){ .colour = colour[form], .size = 1, .faint = true, .aside = true });
-            sl_plot_marks(p, panel, x, y, k,
+            sl_plot_marks(p, panel, a.x, a.y, a.n,
                           &(sl_style){ .colour = colour[form],
                                        .mark = marks[split % SL_LEN(marks)],
                                        .size = 4 });
@@ -90,7 +85,7 @@ static sl_status draw_predict(sl_plot **out, const sl_report__view *v, bool narr
     for (int m = 0; m < SL_LAWS_METRIC_COUNT; m++) {
         if (!count(v, (sl_laws_metric)m)) continue;
         const int panel =
-            sl_plot_panel(*out, &(sl_panel){ .title = metric_title[m],
+            sl_plot_panel(*out, &(sl_panel){ .title = sl_report__metric_axis[m],
                                              .x_label = "measured",
                                              .y_label = narrow || !at ? "predicted" : NULL,
                                              .log_x = m == SL_LAWS_LOSS,

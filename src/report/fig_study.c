@@ -82,23 +82,17 @@ static sl_status draw_others(sl_plot **out, const sl_report__view *v, bool narro
     const int n = v->in->n_others;
     sl_report__series a;
     SL_TRY(sl_report__series_new(&a, v, n));
-    double *x = a.x, *y = a.y, *low = a.low, *high = a.high;
     const int panel = sl_plot_panel(*out, &(sl_panel){ .x_label = "training compute (FLOPs)",
                                                        .y_label = "solved (%)",
                                                        .log_x = true });
     for (int which = 0; which < SL_LEN(label); which++) {
-        int k = 0;
         for (int i = 0; i < n; i++) {
             const sl_estimate e = other_of(&v->in->others[i], which);
-            if (!isfinite(e.value)) continue;
-            sl_report__put(&a, k++, v->in->others[i].flops, e, 100);
+            if (isfinite(e.value)) sl_report__put(&a, v->in->others[i].flops, e, 100, NULL);
         }
-        if (!k) continue;
-        sl_plot_bars(*out, panel, x, low, high, k,
-                     &(sl_style){ .colour = colour[which], .faint = true });
-        sl_plot_marks(
-            *out, panel, x, y, k,
-            &(sl_style){
+        sl_report__add_points(
+            *out, panel, &a,
+            (sl_style){
                 .colour = colour[which], .mark = mark[which], .size = 4.5, .label = label[which] });
     }
     return SL_OK;

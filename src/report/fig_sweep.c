@@ -166,31 +166,22 @@ static bool is_optima(const sl_report__view *v) {
     return false;
 }
 
-static sl_estimate estimate_of(const sl_laws_optimum *o, bool rate) {
-    return rate ? o->rate : o->batch;
-}
-
 static sl_status add_optima(sl_plot *p, const sl_report__view *v, int panel, bool rate) {
     const int n = v->l->n_optimum;
     sl_report__series a;
     SL_TRY(sl_report__series_new(&a, v, n));
-    double *x = a.x, *y = a.y, *low = a.low, *high = a.high;
     SL_TRY(sl_report__add_law(p, v, panel, rate ? &v->l->rate : &v->l->batch, "power law"));
     // those at an edge are hollow
     for (int edge = 0; edge < 2; edge++) {
-        int k = 0;
         for (int i = 0; i < n; i++) {
             const sl_laws_optimum *o = &v->l->optimum[i];
             if ((rate ? o->rate_on_edge : o->batch_on_edge) != (edge == 1)) continue;
-            const sl_estimate e = estimate_of(o, rate);
-            sl_report__put(&a, k++, o->params, e, 1);
+            sl_report__put(&a, o->params, rate ? o->rate : o->batch, 1, NULL);
         }
-        if (!k) continue;
-        sl_plot_bars(p, panel, x, low, high, k, &(sl_style){ .faint = true });
-        sl_plot_marks(p, panel, x, y, k,
-                      &(sl_style){ .mark = edge ? SL_MARK_RING : SL_MARK_STAR,
-                                   .size = 6,
-                                   .label = edge ? "at the edge of the sweep" : "optimum" });
+        sl_report__add_points(p, panel, &a,
+                              (sl_style){ .mark = edge ? SL_MARK_RING : SL_MARK_STAR,
+                                          .size = 6,
+                                          .label = edge ? "at the edge of the sweep" : "optimum" });
     }
     return SL_OK;
 }

@@ -323,7 +323,8 @@ static void add_tenths(sl_str *s, double share) {
     sl_str_addf(s, "%.1f", 100 * share);
 }
 
-void sl_report__percent(sl_str *s, sl_estimate share) {
+/* As sl_report__estimate, of a share in percent. */
+static void add_percent(sl_str *s, sl_estimate share) {
     add_tenths(s, share.value);
     if (!isfinite(share.value)) return;
     sl_str_add(s, " %");
@@ -384,7 +385,7 @@ static void add_cell(sl_str *s, const sl_report__cell *c) {
     case SL_CELL_IS_NUMBER: sl_plot_number(s, v, c->digits); break;
     case SL_CELL_IS_FIXED: add_fixed(s, v, c->digits); break;
     case SL_CELL_IS_ESTIMATE: sl_report__estimate(s, c->e, c->digits); break;
-    case SL_CELL_IS_PERCENT: sl_report__percent(s, c->e); break;
+    case SL_CELL_IS_PERCENT: add_percent(s, c->e); break;
     case SL_CELL_IS_TIME: add_time(s, v); break;
     }
     sl_str_add(s, "</td>");

@@ -36,20 +36,23 @@ SL_NODISCARD sl_status sl_report__view_init(sl_report__view *v, sl_arena *a,
 int sl_report__size(const sl_report__view *v, double params);
 /* The style of the runs of a size, the same in every figure. */
 sl_style sl_report__size_style(const sl_report__view *v, int size);
-/* Room for a series of n points. */
+/* Points, and room for a number of them. */
 typedef struct sl_report__series {
+    int n;
     double *x, *y, *low, *high;
     const char **tip;
 } sl_report__series;
 SL_NODISCARD sl_status sl_report__series_new(sl_report__series *out, const sl_report__view *v,
-                                             int n);
-
-/* Point i of the series := x and an estimate, scaled. */
-void sl_report__put(sl_report__series *a, int i, double x, sl_estimate e, double scale);
+                                             int room);
+/* Appends x and an estimate, scaled. tip NULL: none. */
+void sl_report__put(sl_report__series *a, double x, sl_estimate e, double scale, const char *tip);
+/* Draws the points with their intervals as faint bars, and empties the series. */
+void sl_report__add_points(sl_plot *p, int panel, sl_report__series *a, sl_style style);
 
 /* A metric as it is drawn: a share is in percent. */
 double sl_report__metric_of(const sl_laws_run *run, sl_laws_metric m);
 double sl_report__metric_at(const sl_laws_point *p, sl_laws_metric m);
+extern const char *const sl_report__metric_axis[SL_LAWS_METRIC_COUNT];
 /* Wilson's interval of a share, in percent; NaN where the problems are not counted. */
 sl_interval sl_report__interval(const sl_report__view *v, const sl_laws_point *q, sl_laws_metric m);
 /* The law's y as it is drawn: for shares 100 (1 - y), with the ends of its interval in order. */
@@ -106,8 +109,6 @@ void sl_report__foot(sl_str *s);
 void sl_report__like(sl_str *s, double v, double value, int digits);
 /* "0.225 (0.194 to 0.240)", the interval left out where there is none. */
 void sl_report__estimate(sl_str *s, sl_estimate e, int digits);
-/* The same of a share in percent. */
-void sl_report__percent(sl_str *s, sl_estimate share);
 /* "1,234 runs". */
 void sl_report__count(sl_str *s, int64_t n, const char *one, const char *many);
 

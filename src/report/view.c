@@ -10,23 +10,31 @@ sl_status sl_report__plot_new(sl_plot **out, bool narrow, int width, int height,
                        narrow ? height_narrow : height);
 }
 
-sl_status sl_report__series_new(sl_report__series *out, const sl_report__view *v, int n) {
-    const size_t room = (size_t)n + 1; // of none too
-    double *w = sl_arena_alloc(v->arena, 4 * room * sizeof *w);
-    out->tip = sl_arena_alloc(v->arena, room * sizeof *out->tip);
-    if (!w || !out->tip) return sl_fail_memory(4 * room, sizeof *w, "the numbers of a figure");
-    out->x = w;
-    out->y = w + room;
-    out->low = w + 2 * room;
-    out->high = w + 3 * room;
+sl_status sl_report__series_new(sl_report__series *out, const sl_report__view *v, int room) {
+    const size_t n = (size_t)room + 1; // of none too
+    double *w = sl_arena_alloc(v->arena, 4 * n * sizeof *w);
+    const char **tip = sl_arena_alloc(v->arena, n * sizeof *tip);
+    if (!w || !tip) return sl_fail_memory(4 * n, sizeof *w, "the numbers of a figure");
+    *out = (sl_report__series){ 0, w, w + n, w + 2 * n, w + 3 * n, tip };
     return SL_OK;
 }
 
-void sl_report__put(sl_report__series *a, int i, double x, sl_estimate e, double scale) {
+void sl_report__put(sl_report__series *a, double x, sl_estimate e, double scale, const char *tip) {
+    const int i = a->n++;
     a->x[i] = x;
     a->y[i] = scale * e.value;
     a->low[i] = scale * e.low;
     a->high[i] = scale * e.high;
+    a->tip[i] = tip;
+}
+
+void sl_report__add_points(sl_plot *p, int panel, sl_report__series *a, sl_style style) {
+    if (!a->n) return;
+    sl_plot_bars(p, panel, a->x, a->low, a->high, a->n,
+                 &(sl_style){ .shade = style.shade, .colour = style.colour, .faint = true });
+    style.tips = a->tip;
+    sl_plot_marks(p, panel, a->x, a->y, a->n, &style);
+    a->n = 0;
 }
 
 void sl_report__grid(double *x, int n, double a, double b) {
@@ -44,12 +52,11 @@ sl_status sl_report__add_law(sl_plot *p, const sl_report__view *v, int panel, co
     if (!law->known || !(law->x_min > 0 && law->x_max > law->x_min)) return SL_OK;
     sl_report__series a;
     SL_TRY(sl_report__series_new(&a, v, GRID));
-    double *x = a.x, *y = a.y, *low = a.low, *high = a.high;
-    sl_report__grid(x, GRID, law->x_min, law->x_max);
-    for (int i = 0; i < GRID; i++) sl_report__put(&a, i, x[i], sl_laws_at(law, x[i]), 1);
-    sl_plot_band(p, panel, x, low, high, GRID,
+    sl_report__grid(a.x, GRID, law->x_min, law->x_max);
+    for (int i = 0; i < GRID; i++) sl_report__put(&a, a.x[i], sl_laws_at(law, a.x[i]), 1, NULL);
+    sl_plot_band(p, panel, a.x, a.low, a.high, GRID,
                  &(sl_style){ .colour = 1, .aside = true, .label = "95 % of the law" });
-    sl_plot_line(p, panel, x, y, GRID, &(sl_style){ .colour = 1, .label = label });
+    sl_plot_line(p, panel, a.x, a.y, GRID, &(sl_style){ .colour = 1, .label = label });
     return SL_OK;
 }
 
@@ -72,6 +79,10 @@ sl_style sl_report__size_style(const sl_report__view *v, int size) {
                        .mark = marks[size % SL_LEN(marks)],
                        .label = named ? v->l->size[size].name : NULL };
 }
+
+const char *const sl_report__metric_axis[] = { [SL_LAWS_LOSS] = "validation loss",
+                                               [SL_LAWS_SOLVED] = "solved (%)",
+                                               [SL_LAWS_R2] = "R² > 0.99 (%)" };
 
 double sl_report__metric_of(const sl_laws_run *run, sl_laws_metric m) {
     return m == SL_LAWS_LOSS ? run->loss : 100 * (m == SL_LAWS_SOLVED ? run->solved : run->r2);

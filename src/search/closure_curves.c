@@ -15,7 +15,7 @@ static bool is_root(sl_search__closure_family f) {
 }
 
 /* (h + k)^(3/2) needs the root and h times it. */
-int sl_search__closure_curve_parts(const sl_search__closure_curve *k) {
+static int parts_of(const sl_search__closure_curve *k) {
     return k->family == SL_CLOSURE__WAVE || is_root(k->family) ? 2 : 1;
 }
 
@@ -104,7 +104,7 @@ static double point(const sl_search__closure_curve *k, int i) {
 
 static void add_point(sl_closure *c, int curve, double constant) {
     const sl_search__closure_curve *k = &c->curve[curve];
-    const int parts = sl_search__closure_curve_parts(k);
+    const int parts = parts_of(k);
     if (constant == 0 || c->parts + parts > SL_CLOSURE__PARTS || c->atoms == SL_CLOSURE__ATOMS)
         return;
     if (!sl_search__closure_curve_values(c->value + c->parts, c, k, constant)) return;

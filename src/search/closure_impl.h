@@ -88,11 +88,10 @@ typedef struct sl_closure {
 /* Fills the lists. */
 SL_NODISCARD sl_status sl_search__closure_make_atoms(sl_closure *c);  // closure_atoms.c
 SL_NODISCARD sl_status sl_search__closure_make_curves(sl_closure *c); // closure_curves.c
-/* room[0 .. parts) := the curve with this constant, sl_search__closure_curve_parts of them; false
- * where a value is not of moderate size. */
+/* room[0 .. parts) := the curve with this constant, two parts of waves and roots, one of others;
+ * false where a value is not of moderate size. */
 bool sl_search__closure_curve_values(sl_search__closure_values *room, const sl_closure *c,
                                      const sl_search__closure_curve *k, double constant);
-int sl_search__closure_curve_parts(const sl_search__closure_curve *k);
 /* Part i of the curve; each call adds the constant as a free one. */
 const sl_node *sl_search__closure_write_curve(sl_writer *w, const sl_search__closure_curve *k,
                                               int i, const sl_node *constant);

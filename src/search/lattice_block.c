@@ -8,6 +8,8 @@
 
 #include "search/lattice_impl.h"
 
+enum { NEARBY = 27 }; // cells: three an axis
+
 /* ---------------------------------------------------------------- hits ---------------------- */
 
 sl_status sl_search__lattice_add_hit(sl_search__lattice_hits *h, sl_search__lattice_hit hit) {
@@ -70,8 +72,10 @@ static sl_status found(const sl_search__lattice_batch *b, int k, uint64_t key, u
                                                                          .form = (uint8_t)form });
 }
 
-int sl_search__lattice_nearby_keys(uint64_t key[SL_LATTICE__NEARBY],
-                                   const sl_search__lattice_keys *keys, int k, int shift) {
+/* key[] := those of all cells within reach of the ratios of half k, where y is rounded; returns how
+ * many, 0 where that is too uncertain. */
+static int nearby_keys(uint64_t key[NEARBY], const sl_search__lattice_keys *keys, int k,
+                       int shift) {
     uint32_t cell[3];
     int n[3], count = 0;
     for (int axis = 0; axis < 3; axis++) {
@@ -91,11 +95,11 @@ int sl_search__lattice_nearby_keys(uint64_t key[SL_LATTICE__NEARBY],
 
 uint64_t sl_search__lattice_find(uint64_t *key, const sl_search__lattice_table *t,
                                  const sl_search__lattice_keys *keys, int k, const sl_lattice *l) {
-    uint64_t around[SL_LATTICE__NEARBY], word;
+    uint64_t around[NEARBY], word;
     if (l->noise == 0) return sl_search__lattice_table_find(key, t, keys, k);
     float ratio = keys->ratio[0][k];
     if (ratio == SL_LATTICE__ONE || ratio == SL_LATTICE__NONE) return 0;
-    const int n = sl_search__lattice_nearby_keys(around, keys, k, l->shift);
+    const int n = nearby_keys(around, keys, k, l->shift);
     for (int i = 0; i < n; i++) {
         *key = around[i];
         if (!sl_search__lattice_table_may_hold(t, (uint32_t)(*key >> 32))) continue;
@@ -108,8 +112,8 @@ uint64_t sl_search__lattice_find(uint64_t *key, const sl_search__lattice_table *
 static sl_status look_up_nearby(const sl_search__lattice_batch *b,
                                 const sl_search__lattice_table *t, int k,
                                 sl_search__lattice_form form) {
-    uint64_t key[SL_LATTICE__NEARBY];
-    int n = sl_search__lattice_nearby_keys(key, &b->s->keys, k, b->l->shift);
+    uint64_t key[NEARBY];
+    int n = nearby_keys(key, &b->s->keys, k, b->l->shift);
     for (int i = 0; i < n; i++) {
         if (!sl_search__lattice_table_may_hold(t, (uint32_t)(key[i] >> 32))) continue;
         uint64_t word = sl_search__lattice_table_get(t, key[i]);

@@ -274,11 +274,6 @@ SL_NODISCARD sl_status sl_search__lattice_walk(sl_lattice *l, int constants,
                                                sl_search__lattice_pass what);
 
 /* lattice_block.c */
-/* key[] := those of all cells within reach of the ratios of half k, where y is rounded; returns how
- * many, 0 where that is too uncertain. */
-enum { SL_LATTICE__NEARBY = 27 };
-int sl_search__lattice_nearby_keys(uint64_t key[SL_LATTICE__NEARBY],
-                                   const sl_search__lattice_keys *keys, int k, int shift);
 typedef struct sl_search__lattice_scratch {
     sl_search__lattice_block block, function, inverse, product;
     sl_search__lattice_keys keys;

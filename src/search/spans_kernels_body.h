@@ -6,8 +6,8 @@
 
 enum { BLOCK = SL_SPANS__BLOCK, DIMS = SL_SPANS__DIMS, LANES = SL_SPANS__LANES };
 
-/* Directions are told apart to this part of their length. Finer cells would part equal directions
- * by rounding, coarser ones would join different ones. */
+/* Directions are distinguished to this part of their length. Finer cells would separate equal
+ * directions by rounding, coarser ones would join different ones. */
 static const double CELLS = 0x1p19;
 
 /* A vector and its opposite get one key: that of the one with a positive product with this. */

@@ -291,10 +291,6 @@ static inline const sl_search__store_list *sl_search__store_list_of(const sl_sto
     return &s->list[list == SL_LIST_PURE && !s->units ? SL_LIST_MONOMIALS : list];
 }
 
-/* Of the binomial q1 + c q2: have q1 and q2 no variable in common? Is |c| >= 1? */
-bool sl_search__store_is_coprime(const sl_store *s, sl_store_term t);
-bool sl_search__store_is_whole(const sl_store *s, sl_store_term t);
-
 /* Units and hints of the job's options. */
 void sl_search__store_open_units(sl_store *s);
 SL_NODISCARD sl_status sl_search__store_open_hints(sl_store *s);
@@ -325,7 +321,6 @@ SL_NODISCARD sl_status sl_search__store_part_add(bool *stored, uint32_t *id, sl_
 
 /* Exponents of monomials up to that many, or as many as there are. */
 SL_NODISCARD sl_status sl_search__store_exponents_extend(sl_store *s, size_t want);
-SL_NODISCARD sl_status sl_search__store_exponents_add(sl_store *s, const int8_t *row);
 SL_NODISCARD sl_status sl_search__store_open_short(sl_store *s);
 SL_NODISCARD sl_status sl_search__store_monomials_extend(sl_store *s, size_t want);
 /* Pure numbers among the first `rows` monomials. */

@@ -12,7 +12,7 @@
 
 enum { MAX_MONOMIALS = 1 << 20, MAX_DEGREE = 60, NONE = 1000 };
 
-sl_status sl_search__store_exponents_add(sl_store *s, const int8_t *row) {
+static sl_status add_exponents(sl_store *s, const int8_t *row) {
     sl_search__store_exponents *e = &s->exponents;
     if (e->count == e->room) {
         const size_t room = e->room ? 2 * e->room : 1024;
@@ -100,7 +100,7 @@ static sl_status leaf(sl_store *s, const int8_t *base, const pass *p) {
     for (int v = 0; v < s->variables; v++)
         row[v] = (int8_t)(base[v] * powers[p->power].num / powers[p->power].den);
     if (!is_allowed(s, row) || is_reciprocal(s, row) != p->reciprocals) return SL_OK;
-    return is_cheapest(s, row, p->power) ? sl_search__store_exponents_add(s, row) : SL_OK;
+    return is_cheapest(s, row, p->power) ? add_exponents(s, row) : SL_OK;
 }
 
 /* All rows of a pass that cost `left` from variable v on. */
@@ -190,7 +190,7 @@ static sl_status add_short(sl_store *s, int v, int halves, int w, int other) {
     if (v >= 0) row[v] = (int8_t)halves;
     if (w >= 0) row[w] = (int8_t)other;
     const size_t number = s->exponents.count;
-    SL_TRY(sl_search__store_exponents_add(s, row));
+    SL_TRY(add_exponents(s, row));
     if (s->full) return SL_OK;
     const sl_store_term t = sl_search__term_make(false, SL_FORM_MONOMIAL, 0, (uint32_t)number, 0);
     if (!sl_search__store_evaluate(value, s, t, s->stride)) return SL_OK;

@@ -53,24 +53,8 @@ static size_t second_end(const sl_search__store_range *r, const sl_search__store
     return b->count;
 }
 
-/* Does the family take this first part? */
-static bool first_fits(const sl_search__store_range *r, uint32_t part) {
-    if (r->family->firsts == SL_FIRST_ANY) return true;
-    const sl_store_term t = sl_search__store_term(r->store, part);
-    const sl_store_form form = sl_search__term_form(t);
-    if (r->family->firsts == SL_FIRST_COPRIME) return sl_search__store_is_coprime(r->store, t);
-    if (r->family->firsts == SL_FIRST_WHOLE) return sl_search__store_is_whole(r->store, t);
-    if (r->family->firsts == SL_FIRST_PRIMITIVE)
-        return sl_search__store_is_whole(r->store, t) && sl_search__store_is_coprime(r->store, t);
-    if (r->family->firsts == SL_FIRST_SUM) return form == SL_FORM_SUM || form == SL_FORM_ONE_SCALED;
-    if (r->family->firsts == SL_FIRST_UNSCALED)
-        return form == SL_FORM_SUM || form == SL_FORM_ONE_SCALED ||
-               sl_search__term_constant(t) == 0;
-    return form != SL_FORM_FUNCTION ||
-           !sl_search__store_functions[sl_search__term_function(t)].power;
-}
-
-bool sl_search__store_is_coprime(const sl_store *s, sl_store_term t) {
+/* Of the binomial q1 + c q2: have q1 and q2 no variable in common? */
+static bool is_coprime(const sl_store *s, sl_store_term t) {
     const sl_store_term p = sl_search__store_term(s, sl_search__term_a(t)),
                         q = sl_search__store_term(s, sl_search__term_b(t));
     const int8_t *a = s->exponents.row[sl_search__term_a(p)],
@@ -80,8 +64,26 @@ bool sl_search__store_is_coprime(const sl_store *s, sl_store_term t) {
     return true;
 }
 
-bool sl_search__store_is_whole(const sl_store *s, sl_store_term t) {
+/* Is |c| >= 1? */
+static bool is_whole(const sl_store *s, sl_store_term t) {
     return fabs(s->constant[sl_search__term_constant(t)]) >= 1;
+}
+
+/* Does the family take this first part? */
+static bool first_fits(const sl_search__store_range *r, uint32_t part) {
+    if (r->family->firsts == SL_FIRST_ANY) return true;
+    const sl_store_term t = sl_search__store_term(r->store, part);
+    const sl_store_form form = sl_search__term_form(t);
+    if (r->family->firsts == SL_FIRST_COPRIME) return is_coprime(r->store, t);
+    if (r->family->firsts == SL_FIRST_WHOLE) return is_whole(r->store, t);
+    if (r->family->firsts == SL_FIRST_PRIMITIVE)
+        return is_whole(r->store, t) && is_coprime(r->store, t);
+    if (r->family->firsts == SL_FIRST_SUM) return form == SL_FORM_SUM || form == SL_FORM_ONE_SCALED;
+    if (r->family->firsts == SL_FIRST_UNSCALED)
+        return form == SL_FORM_SUM || form == SL_FORM_ONE_SCALED ||
+               sl_search__term_constant(t) == 0;
+    return form != SL_FORM_FUNCTION ||
+           !sl_search__store_functions[sl_search__term_function(t)].power;
 }
 
 /* Does the family take this second part beside the first? */
@@ -90,8 +92,7 @@ static bool second_fits(const sl_search__store_range *r, uint32_t part) {
     if (pairs == SL_PAIRS_DISTINCT) return r->j != r->i;
     if (pairs < SL_PAIRS_PRIMITIVE) return true;
     const sl_store_term t = sl_search__store_term(r->store, part);
-    return sl_search__store_is_whole(r->store, t) &&
-           (pairs == SL_PAIRS_WHOLE || sl_search__store_is_coprime(r->store, t));
+    return is_whole(r->store, t) && (pairs == SL_PAIRS_WHOLE || is_coprime(r->store, t));
 }
 
 static bool homogeneous(const sl_search__store_range *r, sl_store_term t) {

@@ -27,7 +27,8 @@ void sl_serve__formula_member(sl_serve__text *t, const char *name, const symlaw_
     symlaw_string_free(text);
 }
 
-void sl_serve__formula_formats(sl_serve__text *t, const symlaw_formula *f) {
+/* The member formats: the formula in all of them. */
+static void add_formats(sl_serve__text *t, const symlaw_formula *f) {
     sl_serve__json_open(t, "formats", '{');
     for (int i = 0; i < SL_SERVE__LEN(formats); i++) {
         char *text = print(t, f, formats[i]);
@@ -88,7 +89,7 @@ void sl_serve__answer_formula(sl_serve *s, const sl_serve__call *c, sl_serve__re
         sl_serve__formula_member(&r->body, "canonical", canon, "infix");
         sl_serve__formula_member(&r->body, "mathml", f, "mathml");
         sl_serve__formula_member(&r->body, "latex", f, "latex");
-        sl_serve__formula_formats(&r->body, f);
+        add_formats(&r->body, f);
         sl_serve__json_close(&r->body, '}');
     } else {
         sl_serve__fail_call(r, st);
@@ -274,7 +275,7 @@ static bool add_candidate(const picture *p, const json_t *data, const json_t *on
     sl_serve__json_text(t, "formula", json_string_value(json_object_get(one, "formula")));
     sl_serve__formula_member(t, "mathml", p->f, "mathml");
     sl_serve__formula_member(t, "latex", p->f, "latex");
-    sl_serve__formula_formats(t, p->f);
+    add_formats(t, p->f);
     sl_serve__json_open(t, "rows", '{');
     sl_serve__json_open(t, "names", '[');
     for (int i = 0; i < n; i++) sl_serve__json_text(t, NULL, p->names[i]);

@@ -302,8 +302,6 @@ bool sl_serve__option_add(sl_serve__text *t, sl_serve__reply *r, const char *nam
 /* A member that has the formula in a format; null for one that the library does not have. */
 void sl_serve__formula_member(sl_serve__text *t, const char *name, const symlaw_formula *f,
                               const char *format);
-/* The member formats: the formula in all of them. */
-void sl_serve__formula_formats(sl_serve__text *t, const symlaw_formula *f);
 
 /* A file in memory, such as a table that a client sent. path: how the library opens it. */
 typedef struct sl_serve__memory {

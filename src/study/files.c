@@ -11,7 +11,8 @@
 
 /* ---------------------------------------------------------------- objects ------------------- */
 
-sl_status sl_study__object_read(sl_json **out, const char *path) {
+/* *out := the JSON object in a file; NULL if there is no file. SL_EFORMAT: it is damaged. */
+static sl_status read_object(sl_json **out, const char *path) {
     char *text = NULL;
     size_t n;
     *out = NULL;
@@ -126,7 +127,7 @@ static sl_status result_parse(sl_study_result *out, sl_arena *a, const sl_json *
 sl_status sl_study__result_read(sl_study_result *out, bool *there, sl_arena *a, const char *path) {
     sl_json *j;
     *there = false;
-    SL_TRY(sl_study__object_read(&j, path));
+    SL_TRY(read_object(&j, path));
     if (!j) return SL_OK;
     sl_study_result r = { 0 };
     const sl_status st = result_parse(&r, a, j);
@@ -198,7 +199,7 @@ static sl_status evaluation_parse(sl_study_evaluation *out, const sl_json *j) {
 
 sl_status sl_study__evaluation_read(sl_study_evaluation *out, const char *path) {
     sl_json *j;
-    SL_TRY(sl_study__object_read(&j, path));
+    SL_TRY(read_object(&j, path));
     if (!j) return SL_OK;
     sl_study_evaluation e = *out;
     const sl_status st = evaluation_parse(&e, j);
@@ -223,7 +224,7 @@ sl_status sl_study__attempts_read(int *n, const char **message, sl_arena *a, con
     sl_json *j;
     *n = 0;
     *message = NULL;
-    SL_TRY(sl_study__object_read(&j, path));
+    SL_TRY(read_object(&j, path));
     const sl_json *mine = j ? sl_io_json_get(j, what) : NULL;
     const sl_status st = mine ? attempt_parse(n, message, a, mine) : SL_OK;
     sl_io_json_free(j);
@@ -241,7 +242,7 @@ sl_status sl_study_attempt_add(const char *dir, const char *what, const char *me
     sl_str_addf(&path, "%s/attempts.json", dir);
     SL_GO(sl_str_status(&path));
     st = sl_study__attempts_read(&n, &last, &a, path.text, what);
-    if (st == SL_OK) st = sl_study__object_read(&old, path.text);
+    if (st == SL_OK) st = read_object(&old, path.text);
     if (st != SL_OK && st != SL_EFORMAT) goto done;
     sl_io_json_open(&s, NULL, '{');
     if (old)

@@ -11,9 +11,6 @@ enum { SL_STUDY__OUTPUT = 1 << 20 };
 SL_NODISCARD sl_status sl_study__execute(int *code, bool *missing, sl_str *out, sl_str *err,
                                          const char *const *argv, double seconds);
 
-/* Appends the text as one word for a shell, in quotes where it needs them. */
-void sl_study__quote(sl_str *s, const char *text);
-
 enum { SL_STUDY__SLURM_NAME = 64 };
 /* The folders of a study's jobs, and the name of the jobs. */
 typedef struct sl_study__slurm_place {

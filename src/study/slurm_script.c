@@ -46,23 +46,6 @@ sl_study_slurm_options sl_study_slurm_defaults(void) {
 /* Characters without a special meaning for a shell, sbatch and squeue's lists. */
 static bool is_plain(char c) { return sl_isalpha(c) || sl_isdigit(c) || (c && strchr("_.-", c)); }
 
-void sl_study__quote(sl_str *s, const char *text) {
-    const char *p = text;
-    while (is_plain(*p) || (*p && strchr("/=:,+@%", *p))) p++;
-    if (*text && !*p) {
-        sl_str_add(s, text);
-        return;
-    }
-    sl_str_add_char(s, '\'');
-    for (; *text; text++) {
-        if (*text == '\'')
-            sl_str_add(s, "'\\''"); // ends the quotes for one that is escaped
-        else
-            sl_str_add_char(s, *text);
-    }
-    sl_str_add_char(s, '\'');
-}
-
 /* An option of sbatch that the script has in a line "#SBATCH --name=value". */
 static sl_status add_directive(sl_str *s, const char *name, const char *value, const char *more) {
     if (!value) return SL_OK;
@@ -185,11 +168,11 @@ static sl_status add_setting(sl_str *s, const sl_study_slurm_options *o,
     if (!getcwd(here, sizeof here))
         return sl_fail(SL_EIO, "the folder that this was started in is gone; start in another one");
     sl_str_add(s, "\nprogram=");
-    sl_study__quote(s, o->program);
+    sl_str_add_word(s, o->program);
     sl_str_add(s, "\nstudy=");
-    sl_study__quote(s, p->study);
+    sl_str_add_word(s, p->study);
     sl_str_add(s, "\ncd ");
-    sl_study__quote(s, here); // files that a plan names are found from there
+    sl_str_add_word(s, here); // files that a plan names are found from there
     sl_str_add(s, " || exit\n"
                   "# marks that srun or mpirun leave in the shells that they start\n"
                   "unset ${!PMIX_@} ${!PMI_@} ${!OMPI_COMM_WORLD_@}\n");
@@ -271,7 +254,7 @@ static sl_status add_worker(sl_str *s, const sl_study_slurm_options *o) {
                   "\"$limit\"");
     for (int i = 0; i < o->n_words; i++) {
         sl_str_add_char(s, ' ');
-        sl_study__quote(s, o->words[i]);
+        sl_str_add_word(s, o->words[i]);
     }
     sl_str_addf(s,
                 " &\n"
@@ -323,7 +306,7 @@ sl_status sl_study_slurm_script(sl_str *script, sl_str *command, const sl_study_
         if (i < 2)
             sl_str_add(command, words[i]);
         else
-            sl_study__quote(command, words[i]);
+            sl_str_add_word(command, words[i]);
     }
     sl_status st = SL_OK;
     for (int i = 0; i < 3; i++) {

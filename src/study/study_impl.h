@@ -112,8 +112,6 @@ sl_study_evaluation sl_study__no_evaluation(void); // all values NaN or NULL
 
 enum { SL_STUDY__MAX_FILE = 64 << 20 }; // an evaluation with all its groups is below a megabyte
 
-/* *out := the JSON object in a file; NULL if there is no file. SL_EFORMAT: it is damaged. */
-SL_NODISCARD sl_status sl_study__object_read(sl_json **out, const char *path);
 /* The contents of files; texts in a. SL_EFORMAT names what is wrong. *there: the file exists. */
 SL_NODISCARD sl_status sl_study__result_read(sl_study_result *out, bool *there, sl_arena *a,
                                              const char *path);

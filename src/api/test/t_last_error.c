@@ -227,10 +227,7 @@ static void commands_leave_it(void **state) {
 
     char file[300], options[900];
     snprintf(file, sizeof file, "%s", sl_test_path("table.csv"));
-    FILE *f = fopen(file, "w");
-    assert_non_null(f);
-    fputs("a,y\n1,2\n2,4\n3,6\n4,8.5\n", f);
-    assert_int_equal(fclose(f), 0);
+    sl_test_write_text(file, "a,y\n1,2\n2,4\n3,6\n4,8.5\n");
     snprintf(options, sizeof options,
              "{\"file\":\"%s\",\"model\":\"%s\",\"samples\":6,\"threads\":1}", file, model_path(t));
     LEAVES(t, symlaw_command("discover", options, NULL, NULL, NULL));

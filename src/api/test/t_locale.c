@@ -191,13 +191,6 @@ static void command(transcript *x, const char *name, const char *options) {
     sl_str_clear(&x->notes);
 }
 
-static void write_file(const char *path, const char *text) {
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
-}
-
 static const char table_points[] = "X1,TITLE,Y\n0.5,1.25,INF\n1.5,2.5,1.0\n2.25,-1.5,3.75\n"
                                    "3.5,0.5,5.5\n4.125,2.75,5.5\n5.0625,-2.5,10.125\n6.5,1.5,NaN\n"
                                    "7.5,4.5,10.5\n8.25,-0.5,16.0\n9.5,1.125e-1,Infinity\n";
@@ -368,9 +361,9 @@ static void make(transcript *x) {
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(mkdir(path, 0700), 0);
     assert_int_equal(chdir(path), 0);
-    write_file("points.csv", table_points);
-    write_file("commas.csv", table_commas);
-    write_file("pairs.jsonl", pairs_lines);
+    sl_test_write_text("points.csv", table_points);
+    sl_test_write_text("commas.csv", table_commas);
+    sl_test_write_text("pairs.jsonl", pairs_lines);
     add_defaults(x);
     for (int i = 0; i < SL_LEN(calls); i++) command(x, calls[i].name, calls[i].options);
     add_formulas(x);

@@ -142,10 +142,7 @@ static void prepare(sl_fixture *t, task *x, symlaw_formula **f, symlaw_set **s, 
     symlaw_set_options small = SYMLAW_SET_OPTIONS_INIT;
     snprintf(x->model, sizeof x->model, "%s", sl_test_path("model"));
     snprintf(x->table, sizeof x->table, "%s", sl_test_path("t.csv"));
-    FILE *file = fopen(x->table, "w");
-    assert_non_null(file);
-    fputs("a,y\n1,2\n2,4\n3,6\n4,8\n", file);
-    fclose(file);
+    sl_test_write_text(x->table, "a,y\n1,2\n2,4\n3,6\n4,8\n");
     snprintf(options, sizeof options, "{" TINY ",\"steps\":3,\"threads\":1,\"out\":\"%s\"}",
              x->model);
     SL_MUST(t, symlaw_command("train", options, NULL, NULL, NULL));
@@ -167,7 +164,8 @@ static void prepare(sl_fixture *t, task *x, symlaw_formula **f, symlaw_set **s, 
 }
 
 /* From the smallest stack that a thread can have, in small steps: first every call refuses, then
- * every call ends, and there is nothing between. */
+ * every call ends. Calls are made at depths that differ by less than a step, so at one size some
+ * may refuse and others end. */
 static void a_call_refuses_or_ends(void **state) {
     sl_fixture *t = *state;
     enum { STEP = 16 << 10, MOST = 640 << 10 };
@@ -181,7 +179,7 @@ static void a_call_refuses_or_ends(void **state) {
 #else
     enum { FEW = 2 };
 #endif
-    int few = 0, enough = 0;
+    int few = 0, both = 0, enough = 0;
     for (size_t size = STEP; size <= MOST && enough < 2; size += STEP) {
         pthread_attr_t a;
         pthread_t thread;
@@ -190,15 +188,16 @@ static void a_call_refuses_or_ends(void **state) {
         snprintf(name, sizeof name, "run%zu", size);
         snprintf(x.out, sizeof x.out, "%s", sl_test_path(name));
         assert_int_equal(pthread_attr_init(&a), 0);
-        assert_int_equal(pthread_attr_setstacksize(&a, size), 0);
-        const int error = pthread_create(&thread, &a, work, &x);
+        int error = pthread_attr_setstacksize(&a, size);
+        if (!error) error = pthread_create(&thread, &a, work, &x);
         pthread_attr_destroy(&a);
-        if (error == EINVAL) continue; // the libraries' thread-local data alone take as much
+        // below PTHREAD_STACK_MIN, or the libraries' thread-local data alone take as much
+        if (error == EINVAL) continue;
         assert_int_equal(error, 0);
         pthread_join(thread, NULL);
         SL_CHECK(t, !x.wrong[0], "%zu kB: %s", size / 1024, x.wrong);
-        SL_CHECK(t, x.refused == 0 || x.answered == 0, "%zu kB: %d refused, %d not", size / 1024,
-                 x.refused, x.answered);
+        both += x.refused > 0 && x.answered > 0;
+        SL_CHECK(t, both <= 1, "%zu kB: %d refused, %d not", size / 1024, x.refused, x.answered);
         SL_CHECK(t, enough == 0 || x.answered > 0, "%zu kB is too little again", size / 1024);
         few += x.refused >= 18;
         enough += x.answered >= 20;

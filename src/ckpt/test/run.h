@@ -155,10 +155,7 @@ static inline int files(void) {
 }
 
 static inline void put(const char *name, const void *bytes, size_t n) {
-    FILE *f = fopen(in_folder(name), "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
+    sl_test_write(in_folder(name), bytes, n);
 }
 
 static inline void copy(const char *to, const char *from) {

@@ -15,14 +15,6 @@
 
 /* ---------------------------------------------------------------- helpers ------------------- */
 
-/* Files by the C library, independent of the code under test. */
-static void put(const char *path, const void *bytes, size_t n) {
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-}
-
 static char *get(sl_fixture *t, const char *path, size_t *n) {
     char *bytes = NULL;
     SL_MUST(t, sl_file_read(&bytes, n, path, 1 << 24));
@@ -48,7 +40,7 @@ static const char *made(const char *header, size_t data) {
     memset(bytes, 0, sizeof bytes);
     memcpy(bytes, &n, 8);
     memcpy(bytes + 8, header, n);
-    put(path, bytes, 8 + n + data);
+    sl_test_write(path, bytes, 8 + n + data);
     return path;
 }
 
@@ -291,17 +283,17 @@ static void files_that_are_no_safetensors_are_refused(void **state) {
     const char *path = sl_test_path("bytes");
     sl_st_file *f = NULL;
     static const uint64_t lengths[] = { 100000001, UINT64_C(1) << 63, UINT64_MAX };
-    put(path, "", 0);
+    sl_test_write(path, "", 0);
     refused(t, path, "no safetensors file: it has 0 bytes");
-    put(path, "1234567", 7);
+    sl_test_write(path, "1234567", 7);
     refused(t, path, "no safetensors file: it has 7 bytes");
-    put(path, "# Notes\n\nsome text\n", 19);
+    sl_test_write(path, "# Notes\n\nsome text\n", 19);
     refused(t, path, "no safetensors file: its header would have");
     for (int i = 0; i < SL_LEN(lengths); i++) {
-        put(path, &lengths[i], 8);
+        sl_test_write(path, &lengths[i], 8);
         refused(t, path, "no safetensors file: its header would have");
     }
-    put(path, "\x00\xe1\xf5\x05\0\0\0\0{}", 10); // 100,000,000: as many as allowed
+    sl_test_write(path, "\x00\xe1\xf5\x05\0\0\0\0{}", 10); // 100,000,000: as many as allowed
     refused(t, path, "truncated: 2 of 100000000 bytes of the header");
 
     const char *pipe = sl_test_path("pipe");
@@ -322,7 +314,7 @@ static void a_flipped_bit_in_the_header_is_noticed(void **state) {
     uint64_t header;
     memcpy(&header, bytes, 8);
     const char *path = sl_test_path("flipped");
-    put(path, bytes, n);
+    sl_test_write(path, bytes, n);
     int harmless = 0;
     for (size_t i = 0; i < 8 + header; i++) {
         for (int bit = 0; bit < 8; bit++) {
@@ -354,7 +346,7 @@ static void a_flipped_bit_in_the_data_is_damage(void **state) {
     uint64_t header;
     memcpy(&header, bytes, 8);
     const char *path = sl_test_path("flipped");
-    put(path, bytes, n);
+    sl_test_write(path, bytes, n);
     for (size_t i = 8 + header; i < n; i++) {
         sl_st_file *f = NULL;
         flip(path, i, (int)(i % 8));
@@ -376,7 +368,7 @@ static void a_file_of_another_length_is_refused(void **state) {
     memcpy(&header, bytes, 8);
     const char *path = sl_test_path("cut");
     char why[64];
-    put(path, bytes, n);
+    sl_test_write(path, bytes, n);
     for (size_t i = n; i-- > 0;) {
         assert_int_equal(truncate(path, (off_t)i), 0);
         snprintf(why, sizeof why, "truncated: %zu of %zu bytes", i, n);
@@ -387,7 +379,7 @@ static void a_file_of_another_length_is_refused(void **state) {
     }
     char *longer = sl_calloc(n + 1, 1);
     memcpy(longer, bytes, n);
-    put(path, longer, n + 1);
+    sl_test_write(path, longer, n + 1);
     refused(t, path, "1 bytes behind");
     sl_free(longer);
     sl_free(bytes);

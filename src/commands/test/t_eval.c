@@ -25,12 +25,7 @@ static const char *pairs_file(void) {
     static const char lines[] =
         "{\"id\":\"a\",\"x\":[[1,2,3,4]],\"y\":[2,3,4,5],\"expr\":\"x1 + 1\"}\n"
         "{\"id\":7,\"x\":[[1,2,3,4],[4,3,1,1]],\"y\":[4,6,3,4]}\n";
-    const char *path = sl_test_path("pairs.jsonl");
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(lines, f);
-    fclose(f);
-    return path;
+    return sl_test_write_text(sl_test_path("pairs.jsonl"), lines);
 }
 
 static const char *options_of(char out[768], sl_fixture *t, const char *more) {

@@ -8,12 +8,7 @@
 
 static const char held[] = "somebody's data\n";
 
-static void put(const char *path) {
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(held, f);
-    fclose(f);
-}
+static void put(const char *path) { sl_test_write_text(path, held); }
 
 static bool is_unchanged(const char *path) {
     char *text = NULL;

@@ -14,11 +14,7 @@ static const char plan[] =
     "\"seeds\":[0,1]}}";
 
 static const char *ask(char out[512], const char *more) {
-    const char *path = sl_test_path("plan.json");
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(plan, f);
-    fclose(f);
+    const char *path = sl_test_write_text(sl_test_path("plan.json"), plan);
     snprintf(out, 512, "{\"plan\":\"%s\",\"json\":true,\"threads\":1%s}", path, more);
     return out;
 }

@@ -16,12 +16,7 @@ static const char plan_text[] =
     "\"eval\":{\"test\":{\"limit\":2,\"seeds\":1,\"samples\":2}}}";
 
 static const char *plan_path(void) {
-    const char *path = sl_test_path("plan.json");
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(plan_text, f);
-    fclose(f);
-    return path;
+    return sl_test_write_text(sl_test_path("plan.json"), plan_text);
 }
 
 /* Options for the study in folder <name>; the text is static. */
@@ -226,11 +221,8 @@ static void a_dry_run_describes_the_workers(void **state) {
 
 static void workers_that_fail_are_reported(void **state) {
     sl_fixture *t = *state;
-    const char *script = sl_test_path("worker");
-    FILE *f = fopen(script, "w");
-    assert_non_null(f);
-    fputs("#!/bin/sh\necho 'symlaw: the disk is gone' >&2\nexit 3\n", f);
-    fclose(f);
+    const char *script = sl_test_write_text(
+        sl_test_path("worker"), "#!/bin/sh\necho 'symlaw: the disk is gone' >&2\nexit 3\n");
     chmod(script, 0700);
     const sl_test_wrong cases[] = {
         { script, SL_EIO, "a worker has failed: the disk is gone" },

@@ -1,6 +1,5 @@
 /* From a file to columns of numbers: which columns, which rows, how many were left out; and clear
  * words for everything that cannot be. */
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -11,18 +10,13 @@
 #include "fixture/fixture.h"
 #include "num/num.h"
 
-static const char *file_of(sl_fixture *t, const char *bytes, size_t n) {
-    const char *path = sl_test_path("table.csv");
-    unlink(path); // writing over a file waits for the disk on some file systems
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    SL_CHECK(t, fd >= 0 && write(fd, bytes, n) == (ssize_t)n, "cannot write %s", path);
-    close(fd);
-    return path;
+static const char *file_of(const char *bytes, size_t n) {
+    return sl_test_write(sl_test_path("table.csv"), bytes, n);
 }
 
 static const char *file(sl_fixture *t, const sl_str *s) {
     SL_MUST(t, sl_str_status(s));
-    return file_of(t, s->text, s->len);
+    return file_of(s->text, s->len);
 }
 
 /* The table in one line: `y ~ a + b: 3 rows of 5`, then what was left out, then the rows. */
@@ -108,7 +102,7 @@ static void tables_as_people_have_them(void **state) {
         sl_table table = { 0 };
         o.target = cases[i].target;
         o.inputs = cases[i].inputs;
-        const char *path = file_of(t, cases[i].text, strlen(cases[i].text));
+        const char *path = file_of(cases[i].text, strlen(cases[i].text));
         const sl_status st = sl_data_table_read(&table, path, &o, NULL, NULL);
         SL_CHECK(t, st == SL_OK, "%s: %s", cases[i].text, sl_last_error());
         show(&s, &table);
@@ -202,7 +196,7 @@ static void what_cannot_be_is_reported(void **state) {
         sl_table table = { .data = { .rows = -1 } };
         o.target = cases[i].target;
         o.inputs = cases[i].inputs;
-        const char *path = file_of(t, cases[i].text, strlen(cases[i].text));
+        const char *path = file_of(cases[i].text, strlen(cases[i].text));
         const sl_status st = sl_data_table_read(&table, path, &o, NULL, NULL);
         SL_CHECK(t, st == cases[i].st, "%s: %s", cases[i].text, sl_status_text(st));
         SL_CHECK(t, strstr(sl_last_error(), cases[i].want),
@@ -602,7 +596,7 @@ static void lack_of_memory_is_reported_of_all_that_a_table_has(void **state) {
     sl_fixture *t = *state;
     static const char text[] = "# made by hand\nA title\nwhen,state,E\n,,[a.u.]\n"
                                "03/01/2024,on,1\n03/13/2024,off,2\n03/02/2024,on,3\n";
-    const char *path = file_of(t, text, sizeof text - 1);
+    const char *path = file_of(text, sizeof text - 1);
     sl_table_options o = SL_TABLE_OPTIONS_INIT;
     o.inputs = "when,state";
     SL_EACH_ALLOCATION(t, read_twice(path, &o));
@@ -618,7 +612,7 @@ static sl_status read_unknown(const char *path) {
 
 static void failures_fail_in_order(void **state) {
     sl_fixture *t = *state;
-    const char *path = file_of(t, "a,b\n1,2\n3,4\n", 12);
+    const char *path = file_of("a,b\n1,2\n3,4\n", 12);
     SL_EACH_ALLOCATION(t, read_unknown(path));
     sl_table a;
     const sl_table_options o = SL_TABLE_OPTIONS_INIT;

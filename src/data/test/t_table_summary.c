@@ -1,21 +1,13 @@
 /* What the columns of a file hold: kinds, missing cells, ranges, distinct values, the first cells,
  * and which of them reading takes. */
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "data/data.h"
 #include "fixture/fixture.h"
 
-static const char *file_of(sl_fixture *t, const char *text) {
-    const char *path = sl_test_path("summary.csv");
-    unlink(path);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    const size_t n = strlen(text);
-    SL_CHECK(t, fd >= 0 && write(fd, text, n) == (ssize_t)n, "cannot write %s", path);
-    close(fd);
-    return path;
+static const char *file_of(const char *text) {
+    return sl_test_write_text(sl_test_path("summary.csv"), text);
 }
 
 static void show(sl_str *s, const sl_table_summary *m) {
@@ -52,7 +44,7 @@ static void columns_are_described(void **state) {
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_table_summary m;
         const sl_table_options o = SL_TABLE_OPTIONS_INIT;
-        SL_MUST(t, sl_data_table_summary(&m, file_of(t, cases[i].text), &o, NULL, NULL));
+        SL_MUST(t, sl_data_table_summary(&m, file_of(cases[i].text), &o, NULL, NULL));
         show(&s, &m);
         // of a note that is the failure of reading, the beginning is enough
         const char *want = cases[i].want;
@@ -77,7 +69,7 @@ static void distinct_values_are_counted_up_to_a_limit(void **state) {
     for (int i = 0; i < 12000; i++) sl_str_addf(&s, "%d,%d,%d\n", i, i % 9000, i % 7);
     sl_table_summary m;
     const sl_table_options o = SL_TABLE_OPTIONS_INIT;
-    SL_MUST(t, sl_data_table_summary(&m, file_of(t, s.text), &o, NULL, NULL));
+    SL_MUST(t, sl_data_table_summary(&m, file_of(s.text), &o, NULL, NULL));
     SL_CHECK(t, m.column[0].distinct == -1, "%lld", (long long)m.column[0].distinct);
     SL_CHECK(t, m.column[1].distinct == 9000, "%lld", (long long)m.column[1].distinct);
     SL_CHECK(t, m.column[2].distinct == 7, "%lld", (long long)m.column[2].distinct);
@@ -100,7 +92,7 @@ static sl_status read_summary(const char *path) {
 
 static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
-    const char *path = file_of(t, "a,b (m),y\n1,x,3\n2,y,NA\n3,z,4\n4,,z\n5,x,6\n");
+    const char *path = file_of("a,b (m),y\n1,x,3\n2,y,NA\n3,z,4\n4,,z\n5,x,6\n");
     SL_EACH_ALLOCATION(t, read_summary(path));
 }
 

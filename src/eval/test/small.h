@@ -18,12 +18,6 @@ static inline sl_eval_problem problem_of(sl_fixture *t, const sl_node *truth, do
     return p;
 }
 
-static inline void write_file(sl_fixture *t, const char *path, const char *text) {
-    FILE *f = fopen(path, "wb");
-    SL_CHECK(t, f && fwrite(text, 1, strlen(text), f) == strlen(text), "cannot write %s", path);
-    fclose(f);
-}
-
 /* The whole file, in the arena. */
 static inline char *file_text(sl_fixture *t, const char *path) {
     char *text, *copy;

@@ -141,7 +141,7 @@ static void any_cut_is_repaired(void **state) {
         if (!near) continue;
         sl_arena_rewind(&t->arena, mark);
         unlink(path);
-        write_file(t, path, whole);
+        sl_test_write_text(path, whole);
         assert_int_equal(truncate(path, (off_t)cut), 0);
         // a line that lacks nothing but its end is whole too
         int lines = 0;
@@ -180,7 +180,7 @@ static void other_files_are_left_alone(void **state) {
         "{\"journal\":\"symlaw eval\",\"version\":1,\"identitY",
     };
     for (int i = 0; i < SL_LEN(files); i++) {
-        write_file(t, path, files[i]);
+        sl_test_write_text(path, files[i]);
         refused(t, path, identity, SL_EINVAL, "is not a journal");
     }
     const char *folder = sl_test_path("folder");
@@ -229,7 +229,7 @@ static void another_identity_is_refused(void **state) {
     *strstr(text, "\"version\":1") = '\0';
     char *newer = sl_arena_alloc(&t->arena, strlen(text) + strlen(identity) + 100);
     sprintf(newer, "%s\"version\":2,\"identity\":%s}\n", text, identity);
-    write_file(t, path, newer);
+    sl_test_write_text(path, newer);
     refused(t, path, identity, SL_EINVAL, "its \"version\" is 2, not 1;");
 }
 
@@ -262,7 +262,7 @@ static void a_damaged_line_is_named(void **state) {
         const char *at = strstr(whole, list[i].from);
         SL_CHECK(t, at != NULL, "there is no %s", list[i].from);
         sprintf(text, "%.*s%s%s", (int)(at - whole), whole, list[i].to, at + strlen(list[i].from));
-        write_file(t, path, text);
+        sl_test_write_text(path, text);
         refused(t, path, identity, SL_EFORMAT, list[i].said);
     }
 }
@@ -307,7 +307,7 @@ static sl_status anew(sl_fixture *t, const char *path) {
 
 static sl_status again(sl_fixture *t, const char *path, const char *text) {
     static seen s;
-    write_file(t, path, text);
+    sl_test_write_text(path, text);
     return session(t, &s, path, identity, 1, 1);
 }
 
@@ -340,7 +340,7 @@ static void older_lines_are_read(void **state) {
     char *to = strstr(text, ",\"invalid\"");
     assert_true(from && to && from < to);
     memmove(from, to, strlen(to) + 1);
-    write_file(t, path, text);
+    sl_test_write_text(path, text);
     SL_MUST(t, sl_eval__journal_open(&journal, path, identity, see, &s));
     sl_eval__journal_close(&journal);
     assert_true(s.n == 1 && s.j[0].verdict == SL_VERDICT_CLOSE && s.j[0].r2 == 0.5);

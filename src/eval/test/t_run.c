@@ -221,7 +221,7 @@ static void a_journal_serves_other_numbers(void **state) {
     // two processes at once: a line that comes twice counts once
     char *text = file_text(t, path), *twice = sl_arena_alloc(&t->arena, 2 * strlen(text) + 1);
     sprintf(twice, "%s%s", text, strchr(text, '\n') + 1);
-    write_file(t, path, twice);
+    sl_test_write_text(path, twice);
     SL_MUST(t, run(&b, NULL, NULL));
     assert_true(b.summary.resumed == TOTAL && same_run(&a, &b));
     b.o.seeds = 1;
@@ -245,7 +245,7 @@ static void other_journals_are_refused(void **state) {
     char *at = strstr(text, "\"id\":\"3\"");
     assert_non_null(at);
     at[6] = '8';
-    write_file(t, path, text);
+    sl_test_write_text(path, text);
     assert_int_equal(run(&w, NULL, NULL), SL_EINVAL);
     SL_CHECK(t, strstr(sl_last_error(), "number 2 is \"8\" there, but \"3\""), "%s",
              sl_last_error());

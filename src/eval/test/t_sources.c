@@ -154,7 +154,7 @@ static void lines_are_problems(void **state) {
     const char *path = sl_test_path("pairs.jsonl");
     sl_eval_source s;
     sl_eval_problem p;
-    write_file(t, path, lines_text);
+    sl_test_write_text(path, lines_text);
     SL_MUST(t, sl_eval_from_lines(&s, path, 2, 0));
     assert_string_equal(s.name, path);
     assert_int_equal(s.count, 3);
@@ -198,7 +198,7 @@ static void tokens_are_as_in_training(void **state) {
     sl_str text = { 0 };
     const sl_node *merged;
     int n;
-    write_file(t, path, "{\"x\": [[1, 2]], \"y\": [1, 2], \"expr\": \"2*(x1 + 3)\"}\n");
+    sl_test_write_text(path, "{\"x\": [[1, 2]], \"y\": [1, 2], \"expr\": \"2*(x1 + 3)\"}\n");
     SL_MUST(t, sl_eval_from_lines(&s, path, 1, 0));
     SL_MUST(t, s.get(&p, &t->arena, 0, &s));
     SL_MUST(t, sl_expr_merge(&merged, &t->arena, parsed(t, "2*(x1 + 3)")));
@@ -232,7 +232,7 @@ static void bad_lines_are_named(void **state) {
     };
     for (int i = 0; i < SL_LEN(list); i++) {
         sl_eval_source s;
-        write_file(t, path, list[i].text);
+        sl_test_write_text(path, list[i].text);
         assert_int_equal(sl_eval_from_lines(&s, path, 1, 0), list[i].st);
         SL_CHECK(t, strstr(sl_last_error(), list[i].said), "%s", sl_last_error());
     }
@@ -252,7 +252,7 @@ static void formulas_are_problems(void **state) {
     sl_eval_formulas o = { .variables = 2, .max_points = 50, .seed = 3 };
     strcpy(text, formulas_text);
     *strstr(text, "2,last") = '\0'; // which is none
-    write_file(t, path, text);
+    sl_test_write_text(path, text);
     SL_MUST(t, sl_eval_from_formulas(&s, path, &o, &skipped));
     assert_true(s.count == 2 && skipped == 2);
     judge_source(t, &s);
@@ -312,7 +312,7 @@ static void ranges_go_with_names(void **state) {
     sl_eval_source s;
     sl_eval_problem p;
     int skipped;
-    write_file(t, path, named_text);
+    sl_test_write_text(path, named_text);
     SL_MUST(t, sl_eval_from_formulas(&s, path, &o, &skipped));
     assert_true(s.count == 2 && skipped == 0);
     judge_source(t, &s);
@@ -377,7 +377,7 @@ static void errors_are_added_to_y(void **state) {
     sl_eval_source plain, s;
     sl_eval_problem p, q;
     int skipped;
-    write_file(t, path, named_text);
+    sl_test_write_text(path, named_text);
     SL_MUST(t, sl_eval_from_formulas(&plain, path, &o, &skipped));
     SL_MUST(t, plain.get(&p, &t->arena, 0, &plain));
     double square = 0, error = 0;
@@ -428,7 +428,7 @@ static void bad_formulas_are_named(void **state) {
         sl_eval_source s;
         int skipped;
         const sl_eval_formulas o = { .variables = 2, .max_points = 10 };
-        write_file(t, path, list[i].text);
+        sl_test_write_text(path, list[i].text);
         assert_int_equal(sl_eval_from_formulas(&s, path, &o, &skipped), SL_EFORMAT);
         SL_CHECK(t, strstr(sl_last_error(), list[i].said), "%s", sl_last_error());
     }
@@ -473,13 +473,13 @@ static void each_allocation_may_fail(void **state) {
     char text[sizeof formulas_text];
     SL_MUST(t, sl_pairs_new(&pairs, u, &o));
     SL_EACH_ALLOCATION(t, split_once(t, pairs));
-    write_file(t, lines, lines_text);
+    sl_test_write_text(lines, lines_text);
     SL_EACH_ALLOCATION(t, lines_once(lines));
     strcpy(text, formulas_text);
     *strstr(text, "4,many") = '\0';
-    write_file(t, table, text);
+    sl_test_write_text(table, text);
     SL_EACH_ALLOCATION(t, formulas_once(t, table));
-    write_file(t, table, named_text);
+    sl_test_write_text(table, named_text);
     SL_EACH_ALLOCATION(t, formulas_once(t, table));
     sl_pairs_free(pairs);
     sl_universe_free(u);

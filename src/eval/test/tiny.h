@@ -51,7 +51,7 @@ static inline void tiny_lines(sl_fixture *t, const char *path, const char *const
         sl_io_json_close(&s, '}');
         sl_str_add_char(&s, '\n');
     }
-    write_file(t, path, sl_str_text(&s));
+    sl_test_write_text(path, sl_str_text(&s));
     sl_str_clear(&s);
 }
 

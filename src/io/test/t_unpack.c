@@ -1,20 +1,13 @@
 /* Bytes of files, packed or not: any packing and any sizes of reads give the same bytes; damage is
  * reported and never taken for the end. */
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "fixture/fixture.h"
 #include "io/io_impl.h"
 
-static const char *file_of(sl_fixture *t, const void *bytes, size_t n) {
-    const char *path = sl_test_path("bytes");
-    unlink(path); // writing over a file waits for the disk on some file systems
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    SL_CHECK(t, fd >= 0 && write(fd, bytes, n) == (ssize_t)n, "cannot write %s", path);
-    close(fd);
-    return path;
+static const char *file_of(const void *bytes, size_t n) {
+    return sl_test_write(sl_test_path("bytes"), bytes, n);
 }
 
 /* Appends `n` bytes as a gzip member. */
@@ -78,11 +71,11 @@ static void packed_bytes_are_unpacked(void **state) {
         }
         for (int k = (int)sl_rng_below(&t->rng, 3) * 300; k > 0; k--) sl_str_add_char(&packed, 0);
         const size_t piece = 1 + sl_rng_below(&t->rng, i % 2 ? 10 : 10000);
-        SL_MUST(t, read_all(&got, file_of(t, packed.text, packed.len), piece));
+        SL_MUST(t, read_all(&got, file_of(packed.text, packed.len), piece));
         check_same(t, &got, &all);
         // and as it is
         all.len = all.len && (unsigned char)all.text[0] == 0x1F ? 0 : all.len;
-        SL_MUST(t, read_all(&got, file_of(t, sl_str_text(&all), all.len), piece));
+        SL_MUST(t, read_all(&got, file_of(sl_str_text(&all), all.len), piece));
         check_same(t, &got, &all);
     }
     sl_str_clear(&all);
@@ -98,7 +91,7 @@ static void the_first_two_bytes_decide(void **state) {
     sl_str got = { 0 };
     for (int i = 0; i < SL_LEN(plain); i++) {
         const size_t n = strlen(plain[i]);
-        SL_MUST(t, read_all(&got, file_of(t, plain[i], n), 1));
+        SL_MUST(t, read_all(&got, file_of(plain[i], n), 1));
         SL_CHECK(t, got.len == n && memcmp(sl_str_text(&got), plain[i], n) == 0, "case %d", i);
     }
     sl_str_clear(&got);
@@ -113,14 +106,14 @@ static void damage_is_reported(void **state) {
     pack(&packed, all.text, all.len, 6);
     int reported = 0;
     for (size_t n = 2; n < packed.len; n++) {
-        const sl_status st = read_all(&got, file_of(t, packed.text, n), 100);
+        const sl_status st = read_all(&got, file_of(packed.text, n), 100);
         SL_CHECK(t, st == SL_EIO, "cut after %zu of %zu: %s", n, packed.len, sl_status_text(st));
         SL_CHECK(t, strstr(sl_last_error(), "bytes cannot be unpacked: it ends too early"), "%s",
                  sl_last_error());
     }
     for (size_t bit = 16; bit < 8 * packed.len; bit += 1 + sl_rng_below(&t->rng, 6)) {
         packed.text[bit / 8] ^= (char)(1 << bit % 8);
-        const sl_status st = read_all(&got, file_of(t, packed.text, packed.len), 100);
+        const sl_status st = read_all(&got, file_of(packed.text, packed.len), 100);
         packed.text[bit / 8] ^= (char)(1 << bit % 8);
         SL_CHECK(t, st == SL_OK || st == SL_EIO, "bit %zu: %s", bit, sl_status_text(st));
         if (st == SL_OK) check_same(t, &got, &all);
@@ -128,7 +121,7 @@ static void damage_is_reported(void **state) {
     }
     SL_CHECK(t, reported > 100, "only %d reported", reported);
     sl_str_add(&packed, "\n1,2\n");
-    assert_int_equal(read_all(&got, file_of(t, packed.text, packed.len), 100), SL_EIO);
+    assert_int_equal(read_all(&got, file_of(packed.text, packed.len), 100), SL_EIO);
     SL_CHECK(t, strstr(sl_last_error(), "something else stands behind its end"), "%s",
              sl_last_error());
     sl_str_clear(&all);
@@ -144,7 +137,7 @@ static void packed_lines_are_lines(void **state) {
     for (int i = 1; i <= 30000; i++) sl_str_addf(&all, "line %d\r\n", i);
     pack(&packed, all.text, all.len, 6);
     sl_lines *l = NULL;
-    SL_MUST(t, sl_io_lines_open(&l, file_of(t, packed.text, packed.len), 20));
+    SL_MUST(t, sl_io_lines_open(&l, file_of(packed.text, packed.len), 20));
     for (int i = 1; i <= 30001; i++) {
         const char *line;
         size_t n;
@@ -165,7 +158,7 @@ static void lack_of_memory_is_reported(void **state) {
     sl_str packed = { 0 }, got = { 0 };
     char zeros[5000] = { 0 };
     pack(&packed, zeros, sizeof zeros, 6);
-    const char *path = file_of(t, packed.text, packed.len);
+    const char *path = file_of(packed.text, packed.len);
     sl_str_clear(&packed);
     SL_MUST(t, read_all(&got, path, 5000)); // got is large enough from now on
     SL_EACH_ALLOCATION(t, read_all(&got, path, 5000));

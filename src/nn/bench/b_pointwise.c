@@ -77,9 +77,6 @@ static void dropout_mask(bench *b, const sl_nn__pointwise *k) {
 static void sum_tree(bench *b, const sl_nn__pointwise *k) {
     b->answer = k->sum_tree(b->h, b->block, BLOCKS, (int64_t)b->N * b->C);
 }
-static void sum_squares(bench *b, const sl_nn__pointwise *k) {
-    b->answer = k->sum_squares(b->x, (int64_t)b->N * b->C);
-}
 
 static const subject subjects[] = {
     { "residual_norm_fwd", residual_norm_fwd, 16, 0 },
@@ -95,7 +92,6 @@ static const subject subjects[] = {
     { "xent", xent, 8, V },
     { "dropout_mask", dropout_mask, 0, 0 },
     { "sum_tree_8", sum_tree, 36, 1024 },
-    { "sum_squares", sum_squares, 4, 1024 },
 };
 
 /* ---------------------------------------------------------------- check --------------------- */
@@ -115,15 +111,13 @@ static float halves(const float *const *block, int n_blocks, int64_t i) {
     return halves(block, n_blocks / 2, i) + halves(block + n_blocks / 2, n_blocks / 2, i);
 }
 
-static double plain_squares(const float *x, int64_t n) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += (double)x[i] * (double)x[i];
-    return sum;
-}
-
 static double plain_tree(float *out, const float *const *block, int n_blocks, int64_t n) {
-    for (int64_t i = 0; i < n; i++) out[i] = halves(block, n_blocks, i);
-    return plain_squares(out, n);
+    double squares = 0;
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = halves(block, n_blocks, i);
+        squares += (double)out[i] * (double)out[i];
+    }
+    return squares;
 }
 
 static const sl_nn__pointwise plain = {
@@ -138,7 +132,6 @@ static const sl_nn__pointwise plain = {
     .xent = sl_nn_ref_f_xent,
     .dropout_mask = plain_keep,
     .sum_tree = plain_tree,
-    .sum_squares = plain_squares,
 };
 
 static void fill(bench *b) {

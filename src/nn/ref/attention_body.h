@@ -1,5 +1,5 @@
 /* The plain twins of linear.c, attention.c and columns.c: the definitions as loops, in the order of
- * the formulas and with nothing clever. Included by attention_float.c and attention_double.c, which
+ * the formulas, without optimisation. Included by attention_float.c and attention_double.c, which
  * set SL_REAL and SL_NN. */
 #include <math.h>
 #include <string.h>

@@ -69,7 +69,8 @@ static void few_rows_give_no_false_formula(void **state) {
         for (int i = 0; i < SL_LEN(kinds); i += 2) {
             sl_search_result *r;
             sl_search_options o = options(SL_SEARCH_EFFORT_LOW);
-            o.deadline = sl_clock() + 0.02; // a cut search has no false formula either
+            // a cut search has no false formula either; the last ones may take their time
+            o.deadline = k < SL_LEN(rows) - 1 ? sl_clock() + 0.02 : 0;
             plant(&table, t, kinds[i].text, kinds[i].inputs, rows[k], kinds[i].low, kinds[i].high);
             SL_MUST(t, sl_search_run(&r, NULL, &table.problem, &o));
             SL_CHECK(t, !r->count || holds(t, &table, &r->formula[0]), "%s, %d rows: found %s",

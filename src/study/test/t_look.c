@@ -38,10 +38,7 @@ static const char *folder(const char *id) {
 static void write_bytes(const char *where, const char *name, const char *bytes, size_t n) {
     char path[800];
     snprintf(path, sizeof path, "%s/%s", where, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fwrite(bytes, 1, n, f);
-    fclose(f);
+    sl_test_write(path, bytes, n);
 }
 
 static void write_text(const char *where, const char *name, const char *text) {

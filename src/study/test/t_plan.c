@@ -8,13 +8,6 @@
 #include "fixture/fixture.h"
 #include "study/study_impl.h"
 
-static void write_text(const char *path, const char *text) {
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 /* Knows these options, all numbers but two. */
 static sl_status check(const char *command, const char *options, bool whole, void *payload) {
     static const char *const train[] = { "width", "layers", "size",  "heads",        "withheld",
@@ -44,7 +37,7 @@ static sl_status check(const char *command, const char *options, bool whole, voi
 
 static sl_status read_plan(sl_study_plan **out, sl_fixture *t, const char *text) {
     const char *path = sl_test_path("plan.json");
-    write_text(path, text);
+    sl_test_write_text(path, text);
     return sl_study_plan_read(out, &t->arena, path, check, NULL);
 }
 
@@ -255,7 +248,7 @@ static void a_stored_plan_needs_nothing_else(void **state) {
     snprintf(dir, sizeof dir, "%s", sl_test_path("sub"));
     snprintf(file, sizeof file, "%s/some.csv", dir);
     SL_MUST(t, sl_folder_make(dir, 0777));
-    write_text(file, "name,formula\n");
+    sl_test_write_text(file, "name,formula\n");
     sl_study_plan *p, *q;
     SL_MUST(t, read_plan(&p, t, with_formulas));
     assert_non_null(strstr(p->size[0].eval[SL_STUDY_SET_FORMULAS], file));
@@ -279,10 +272,10 @@ static void a_stored_plan_needs_nothing_else(void **state) {
     other.text = "{\"name\":\"g\"}";
     assert_int_equal(sl_study_plan_store(&other, dir), SL_EINVAL);
     assert_non_null(strstr(sl_last_error(), "another plan"));
-    write_text(plan, "{");
+    sl_test_write_text(plan, "{");
     assert_int_equal(sl_study_plan_store(q, dir), SL_EFORMAT);
     unlink(plan);
-    write_text(file, "something else\n");
+    sl_test_write_text(file, "something else\n");
     SL_MUST(t, sl_study_plan_read(&p, &t->arena, sl_test_path("plan.json"), check, NULL));
     assert_int_equal(sl_study_plan_store(p, dir), SL_EINVAL);
     assert_int_equal(access(plan, F_OK), -1);
@@ -304,7 +297,7 @@ static sl_status store(const sl_study_plan *p) {
 static void lack_of_memory_is_reported(void **state) {
     sl_fixture *t = *state;
     sl_study_plan *p;
-    write_text(sl_test_path("plan.json"), full);
+    sl_test_write_text(sl_test_path("plan.json"), full);
     SL_EACH_ALLOCATION(t, read_full(t));
     SL_MUST(t, read_plan(&p, t, full));
     SL_EACH_ALLOCATION(t, store(p));

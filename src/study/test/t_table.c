@@ -84,13 +84,9 @@ static void the_csv_reads_back_as_the_same_table(void **state) {
     const sl_study s = example(run);
     sl_laws_table a, b;
     sl_str csv = { 0 };
-    const char *path = sl_test_path("runs.csv");
     sl_study_csv(&csv, &s);
     SL_MUST(t, sl_str_status(&csv));
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(csv.text, f);
-    fclose(f);
+    const char *path = sl_test_write_text(sl_test_path("runs.csv"), csv.text);
     sl_str_clear(&csv);
     // a text with separators and quotes is one cell
     sl_csv *c = NULL;

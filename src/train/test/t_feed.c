@@ -1,7 +1,6 @@
 /* Pairs as the model reads them, judged against a batch that is put together by hand. */
 #include <float.h>
 
-#include "nn/nn.h"
 #include "train/test/tiny.h"
 
 enum { PAIRS = 24 };
@@ -65,13 +64,17 @@ static void free_by_hand(by_hand *h) {
     sl_free(h);
 }
 
+static double norm(const float *x, int64_t n) {
+    double squares = 0;
+    for (int64_t i = 0; i < n; i++) squares += (double)x[i] * (double)x[i];
+    return sqrt(squares);
+}
+
 static double distance(const float *a, const float *b, int64_t n) {
-    double d = 0, size = 0;
-    for (int64_t i = 0; i < n; i++) {
+    double d = 0;
+    for (int64_t i = 0; i < n; i++)
         d += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
-        size += (double)b[i] * (double)b[i];
-    }
-    return sqrt(d / size);
+    return sqrt(d) / norm(b, n);
 }
 
 /* How far the gradient may be from `want`, relative to it, because chunks are summed in another
@@ -87,9 +90,9 @@ static double rounding(sl_train__workspace *workspace, float *grad, const float 
         int64_t tokens = 0;
         memset(grad, 0, (size_t)m->block * sizeof *grad);
         (void)sl_train__run_pairs(workspace, grad, &tokens, weights, s, f, i, i + 1, on);
-        sizes += sqrt(sl_nn_sum_squares(grad, m->block));
+        sizes += norm(grad, m->block);
     }
-    return cells * (FLT_EPSILON / 2.0) * sizes / sqrt(sl_nn_sum_squares(want, m->block));
+    return cells * (FLT_EPSILON / 2.0) * sizes / norm(want, m->block);
 }
 
 /* Loss and gradient, chunk by chunk, are those of the batch made by hand in one pass. */
