@@ -333,7 +333,7 @@ static sl_status end_if_found(state *s, uint64_t before) {
     bool within;
     double sigma;
     if (!best || hash_of_best(j) != before || best->exact) return SL_OK;
-    SL_TRY(sl_search__judge_noise(&sigma, &within, j, best));
+    SL_TRY(sl_search__judge_noise(&sigma, &within, j, best, SL_SEARCH__NOISE_PROBABILITY));
     if (within) SL_TRY(sl_search__noise_is_certain(&within, j, best));
     if (within) sl_search__end(j, SL_SEARCH_FOUND);
     return SL_OK;

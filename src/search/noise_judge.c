@@ -18,7 +18,7 @@
 #include "search/lattice_impl.h"
 #include "search/noise_impl.h"
 
-static const double PROBABILITY = 1e-3;
+static const double PROBABILITY = SL_SEARCH__NOISE_PROBABILITY;
 enum { ROWS_MAX = 1000 }; // rows in which neighbours are searched
 
 typedef struct residual {
@@ -197,7 +197,7 @@ static sl_status residuals(double *r, double *fitted, double *squares, sl_arena 
 }
 
 sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,
-                                 const sl_search_formula *f) {
+                                 const sl_search_formula *f, double probability) {
     const sl_dataset *p = j->all;
     sl_arena a = { 0 };
     double r[ROWS_MAX], fitted[ROWS_MAX], squares;
@@ -209,14 +209,14 @@ sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__j
         *sigma = known && !p->sigma ? j->o->sigma : sqrt(squares / freedom);
         if (known) {
             double unit = p->sigma ? 1 : j->o->sigma;
-            *within = sl_num_chi2_tail(squares / (unit * unit), freedom) > PROBABILITY;
+            *within = sl_num_chi2_tail(squares / (unit * unit), freedom) > probability;
         } else {
             int n = (int)SL_MIN(p->rows, ROWS_MAX);
             bool structure = false;
             st = is_rounding(within, &a, j, f, fitted, n);
             if (st == SL_OK && !*within)
                 st = sl_search__noise_has_structure(&structure, r, p->x, p->inputs, fitted, n,
-                                                    PROBABILITY, &a);
+                                                    probability, &a);
             *within = *within || !structure;
         }
         if (f->evidence < SL_NOISE__EVIDENCE || p->rows < f->fit.params + 3) *within = false;

@@ -50,13 +50,13 @@ typedef struct step {
 #define SKELETONS                                                                  \
     SKELETON(0, SL_SEARCH_EFFORT_LOW), SKELETON(1, SL_SEARCH_EFFORT_LOW),          \
     SKELETON(2, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL),      \
-    SKELETON(3, SL_SEARCH_EFFORT_LOW)
+    SKELETON(3, SL_SEARCH_EFFORT_LOW), SKELETON(4, SL_SEARCH_EFFORT_LOW)
 
 /* The same with more constants inside. */
 #define SKELETONS_NEXT                                                             \
-    SKELETON(4, SL_SEARCH_EFFORT_LOW), SKELETON(5, SL_SEARCH_EFFORT_LOW),          \
-    QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL), CLOSURE(0, SL_SEARCH_EFFORT_LOW),       \
-    SKELETON(6, SL_SEARCH_EFFORT_NORMAL), SKELETON(7, SL_SEARCH_EFFORT_NORMAL)
+    SKELETON(5, SL_SEARCH_EFFORT_LOW), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL),      \
+    CLOSURE(0, SL_SEARCH_EFFORT_LOW), SKELETON(6, SL_SEARCH_EFFORT_NORMAL),        \
+    SKELETON(7, SL_SEARCH_EFFORT_NORMAL)
 
 /* The grammar of pairs with three constants in a half or in a term, and with real constants. */
 #define LATTICES_EXPENSIVE                                                         \
@@ -286,12 +286,13 @@ static bool is_left_out(const sl_search__job *j, const step *s) {
 /* The steps to go on with after step i: a formula that leaves nothing but noise means that y has
  * errors, and then the search under noise comes first. */
 static sl_status after_first(const step **steps, const sl_search__job *j, int i) {
+    static const double LIKELY = 0.2; // an approximation by chance seldom looks so much like noise
     static const step first[] = { FULL_PRECISION };
     const sl_search_formula *best = best_of(j);
     if (*steps != steps_exact || i != SL_LEN(first) - 1 || !best) return SL_OK;
     double sigma;
     bool noise;
-    SL_TRY(sl_search__judge_noise(&sigma, &noise, j, best));
+    SL_TRY(sl_search__judge_noise(&sigma, &noise, j, best, LIKELY));
     if (noise) *steps = steps_noisy;
     return SL_OK;
 }
@@ -356,7 +357,8 @@ sl_status sl_search__finish(sl_search__job *j) {
     r->count = j->n_kept;
     if (j->n_kept) qsort(r->formula, (size_t)j->n_kept, sizeof *r->formula, cmp_formula);
     mark_front(r->formula, r->count);
-    if (r->count) SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0]));
+    if (r->count) SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0],
+                                             SL_SEARCH__NOISE_PROBABILITY));
     r->relative = r->count && r->formula[0].bits.relative > 0;
     int how = atomic_load(&j->ended);
     if (how == SL_SEARCH__RUNNING)

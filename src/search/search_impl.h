@@ -10,9 +10,9 @@
 
 /* How many digits y was written with: see precision.c. */
 typedef enum sl_digits_kind {
-    SL_DIGITS_FULL,        // of a double, or not recognised
-    SL_DIGITS_SINGLE,      // of a float
-    SL_DIGITS_DECIMALS,    // behind the point
+    SL_DIGITS_FULL,     // of a double, or not recognised
+    SL_DIGITS_SINGLE,   // of a float
+    SL_DIGITS_DECIMALS, // behind the point
     SL_DIGITS_SIGNIFICANT,
 } sl_digits_kind;
 typedef struct sl_digits {
@@ -21,29 +21,29 @@ typedef struct sl_digits {
 } sl_digits;
 
 typedef struct sl_search__job {
-    const sl_dataset *all;   // the table
-    sl_dataset rows;         // what is searched: columns that matter, rows without repetition, well
-                             // spread first, so that any first k rows are good probes
-    int column[SL_DATA_MAX_INPUTS]; // input of `all` by column of `rows`
+    const sl_dataset *all; // the table
+    sl_dataset rows;       // what is searched: columns that matter, rows without repetition, well
+                           // spread first, so that any first k rows are good probes
+    int column[SL_DATA_MAX_INPUTS];    // input of `all` by column of `rows`
     bool positive[SL_DATA_MAX_INPUTS]; // > 0 in every row
     const sl_search_options *o;
     sl_pool *pool;
-    sl_arena arena;          // of the search
+    sl_arena arena; // of the search
     sl_search_result *result;
-    double start;            // on sl_clock()
-    sl_digits digits;        // that y was written down with
-    double precision;        // relative rounding of y: 2^-52, or more where digits are few
-    _Atomic int ended;       // sl_search_end that was requested, or SL_SEARCH__RUNNING
-    _Atomic int64_t tried;   // counted by methods, in large portions
-    int64_t verified;        // formulas evaluated in all rows
-    int64_t memory;          // bytes held now
-    int short_step;          // the last that was refused memory
-    double next_look;        // when to read the clock and report progress next
+    double start;          // on sl_clock()
+    sl_digits digits;      // that y was written down with
+    double precision;      // relative rounding of y: 2^-52, or more where digits are few
+    _Atomic int ended;     // sl_search_end that was requested, or SL_SEARCH__RUNNING
+    _Atomic int64_t tried; // counted by methods, in large portions
+    int64_t verified;      // formulas evaluated in all rows
+    int64_t memory;        // bytes held now
+    int short_step;        // the last that was refused memory
+    double next_look;      // when to read the clock and report progress next
     sl_search_progress progress;
     sl_search_formula *kept; // offered and accepted, in order
     int n_kept, kept_room;
-    int exact;               // of them exact
-    struct sl_store *store;  // of products and sums, while they are open
+    int exact;              // of them exact
+    struct sl_store *store; // of products and sums, while they are open
     int store_users;
 } sl_search__job;
 
@@ -92,10 +92,12 @@ SL_NODISCARD sl_status sl_search__fits_size(bool *out, sl_arena *a, const sl_sea
 bool sl_search__is_known(const sl_search__job *j, const sl_search_formula *f);
 SL_NODISCARD sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f);
 
-/* Does the formula leave nothing but noise (noise_judge.c)? *sigma: of that noise, relative to the
- * formula's value where errors are relative. */
+/* Does the formula leave nothing but noise (noise_judge.c)? Not if noise would look so much like
+ * structure with less than that probability. *sigma: of that noise, relative to the formula's value
+ * where errors are relative. */
+#define SL_SEARCH__NOISE_PROBABILITY 1e-3
 SL_NODISCARD sl_status sl_search__judge_noise(double *sigma, bool *within, const sl_search__job *j,
-                                              const sl_search_formula *f);
+                                              const sl_search_formula *f, double probability);
 
 /* Digits of a column. */
 sl_digits sl_search__digits(const double *y, int64_t rows);
@@ -118,9 +120,9 @@ typedef struct sl_search__method {
 } sl_search__method;
 
 /* The methods. */
-extern const sl_search__method sl_search__lattice; // lattice.c
+extern const sl_search__method sl_search__lattice;   // lattice.c
 extern const sl_search__method sl_search__skeletons; // skeleton.c
-extern const sl_search__method sl_search__closure; // closure.c
+extern const sl_search__method sl_search__closure;   // closure.c
 extern const sl_search__method sl_search__quotients; // quotients.c
 extern const sl_search__method sl_search__rational;
 extern const sl_search__method sl_search__small; // small.c; where the options limit the size
@@ -137,9 +139,9 @@ typedef uint64_t sl_store_term;
 
 typedef enum sl_side { SL_SIDE_PRODUCT, SL_SIDE_SUM } sl_side;
 
-#define SL_STORE_MAX_PROBES 64 // rows that terms are evaluated at
+#define SL_STORE_MAX_PROBES    64 // rows that terms are evaluated at
 #define SL_STORE_MAX_VARIABLES SL_DATA_MAX_INPUTS
-#define SL_STORE_BATCH 8192    // terms of one call of next
+#define SL_STORE_BATCH         8192 // terms of one call of next
 
 typedef struct sl_store sl_store;
 
@@ -157,8 +159,8 @@ typedef struct sl_store_walk {
     const sl_store *store;
     sl_side side;
     int level;
-    int simple;         // terms of the last call, its first ones, that are of simple families
-    int family;         // the position: family of terms, and tuple in it
+    int simple; // terms of the last call, its first ones, that are of simple families
+    int family; // the position: family of terms, and tuple in it
     size_t i, j, k, k_begin;
     bool inside, in_i, in_j;
 } sl_store_walk;
@@ -173,7 +175,7 @@ int sl_search__store_walk_next(sl_store_term *out, float *cost, int room, sl_sto
 bool sl_search__store_term_value(double *value, bool *exponent, const sl_store *s, sl_store_term t);
 /* The same at the first n probes alone, n a multiple of 8. */
 bool sl_search__store_value_first(double *value, bool *exponent, const sl_store *s, sl_store_term t,
-                                 int n);
+                                  int n);
 
 /* Monomials by rank, for transforms of y and closures: number i, its value at the probes. *count:
  * `want`, or as many as there are; those that levels have not yet made are made here. */
@@ -193,7 +195,7 @@ sl_store_term sl_search__store_elementary(const sl_store *s, int i);
 
 /* The term as an expression in variables of j->rows. Of an exponential exp(u), not u. */
 SL_NODISCARD sl_status sl_search__store_expr(const sl_node **out, sl_arena *a, const sl_store *s,
-                                            sl_store_term t);
+                                             sl_store_term t);
 
 /* Constants of the list, by rank: 1, -1, 2, 1/2, ... */
 int sl_search__store_count_constants(void);

@@ -8,15 +8,16 @@
  * to two constants inside are enumerated (skeleton_pieces.c, skeleton_screen.c). Hits are fitted in
  * all rows, reduced to the columns that are needed, and offered (skeleton_verify.c).
  *
- *   level 0   two terms, one constant in one of them or in each
+ *   level 0   two terms, one constant in one of them or, without further columns, in each
  *   level 1   y times the divisors: no constant inside functions, any in divisors
  *             (skeleton_clear.c)
  *   level 2   as level 1, with one constant inside a function of a divisor
- *   level 3   three terms and more, and divisors that are sums: as level 0
- *   level 4   as level 1 where columns are too many: some of them, or some of the divisors
- *   level 5   as level 1, with one constant inside a function of a numerator
- *   level 6   all of them, one constant in each of two factors of one term
- *   level 7   all of them, with fractions beside variables
+ *   level 3   as level 1 where columns are too many: some of them, or some of the divisors
+ *   level 4   as level 1, with one constant inside a function of a numerator
+ *   level 5   three terms and more, and divisors that are sums: one constant in one term or in each
+ *             of two
+ *   level 6   all of them, with fractions beside variables; two terms: a constant in each of them
+ *   level 7   all of them, one constant in each of two factors of one term
  *   level 8   divisors that are sums, with two constants in one of their places
  *
  * Where y is rounded (skeleton_rounded.c, skeleton_clear_rounded.c) levels 2 and 5 do not apply,
@@ -25,7 +26,7 @@
  *
  *   level 9   no divisors that are sums, one constant in each of two terms
  *
- * Levels 1, 2, 4 and 5 have products of one term too; otherwise these are the lattice's.
+ * Levels 1 to 4 have products of one term too; otherwise these are the lattice's.
  *
  * Only operators of the default grammar are supported. */
 #include <math.h>
@@ -118,7 +119,7 @@ enum {
 };
 
 /* Skeletons of a level. */
-typedef enum which { TWO_TERMS, OTHERS, ALL, QUOTIENTS, NO_QUOTIENTS } which;
+typedef enum which { NONE, TWO_TERMS, OTHERS, ALL, QUOTIENTS, NO_QUOTIENTS } which;
 
 /* As sl_search__skeleton_screening has them. */
 static const struct level {
@@ -126,24 +127,25 @@ static const struct level {
     sl_search__skeleton_clearing clearing;
     which which;
     uint32_t sets;
-    bool pairs, inside;
+    which pairs;
+    bool inside;
 } levels[LEVELS] = {
-    { .which = TWO_TERMS, .sets = ONE, .pairs = true },
+    { .which = TWO_TERMS, .sets = ONE },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_ALL },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_BELOW },
-    { .which = OTHERS, .sets = ONE, .pairs = true },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_SOME },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_ABOVE },
+    { .which = OTHERS, .sets = ONE, .pairs = OTHERS },
+    { .which = ALL, .sets = ONE | FRACTION, .pairs = TWO_TERMS },
     { .which = ALL, .inside = true },
-    { .which = ALL, .sets = ONE | FRACTION },
     { .which = QUOTIENTS, .sets = ONE | TWO },
-    { .which = NO_QUOTIENTS, .sets = ONE, .pairs = true },
+    { .which = NO_QUOTIENTS, .sets = ONE, .pairs = NO_QUOTIENTS },
 };
 
 enum { PAIRS_ROUNDED = LEVELS - 1 };
 
 /* The order where y is rounded, by what is found; the last two do not apply. */
-static const int rounded_levels[LEVELS] = { 0, 1, 4, 3, 7, PAIRS_ROUNDED, 6, 8, 2, 5 };
+static const int rounded_levels[LEVELS] = { 0, 1, 3, 5, 6, PAIRS_ROUNDED, 7, 8, 2, 4 };
 
 static bool is_of(const sl_search__skeleton_base *b, which w) {
     if (b->terms < 2) return false;
@@ -152,6 +154,7 @@ static bool is_of(const sl_search__skeleton_base *b, which w) {
     case OTHERS: return b->terms > 2 || b->quotient;
     case QUOTIENTS: return b->quotient;
     case NO_QUOTIENTS: return !b->quotient;
+    case NONE: return false;
     default: return true;
     }
 }
@@ -173,12 +176,18 @@ static sl_status gather(sl_search__skeleton_hits *all, sl_skeletons *s) {
 
 static sl_status screen_level(sl_skeletons *s, int level) {
     sl_search__skeleton_hits all = { 0 };
-    int32_t n = 0, *list = sl_malloc((size_t)SL_MAX(s->bases, 1), sizeof *list);
+    const bool pairs = s->sigma == 0 || level == PAIRS_ROUNDED;
+    int32_t n = 0, with_pairs = 0, *list = sl_malloc((size_t)SL_MAX(s->bases, 1), sizeof *list);
     if (!list) return sl_fail_memory((size_t)s->bases, sizeof *list, "skeletons");
     for (int32_t i = 0; i < s->bases; i++)
-        if (is_of(&s->base[i], levels[level].which)) list[n++] = i;
-    const bool pairs = levels[level].pairs && (s->sigma == 0 || level == PAIRS_ROUNDED);
-    sl_search__skeleton_screening g = { s, list, levels[level].sets, pairs, levels[level].inside };
+        if (pairs && is_of(&s->base[i], levels[level].pairs)) list[n++] = i;
+    with_pairs = n;
+    for (int32_t i = 0; i < s->bases; i++)
+        if (is_of(&s->base[i], levels[level].which) &&
+            !(pairs && is_of(&s->base[i], levels[level].pairs)))
+            list[n++] = i;
+    sl_search__skeleton_screening g = { s, list, with_pairs, levels[level].sets,
+                                        levels[level].inside };
     sl_status st = sl_par_for(s->job->pool, n, GRAIN, sl_search__skeleton_screen, &g);
     sl_free(list);
     if (st != SL_OK || sl_search__stop(s->job, true)) return st;

@@ -195,8 +195,8 @@ SL_NODISCARD sl_status sl_search__skeleton_vary_divisor(bool *good,
 typedef struct sl_search__skeleton_screening {
     sl_skeletons *s;
     const int32_t *base; // which
+    int32_t pairs;       // so many of them: pairs of variants with several columns are tried
     uint32_t sets;       // bit i: variants of set i take part
-    bool pairs;          // pairs of variants with several columns are tried
     bool inside;         // and pairs of factors of one term
 } sl_search__skeleton_screening;
 SL_NODISCARD sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker,

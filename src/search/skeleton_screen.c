@@ -688,13 +688,13 @@ sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker, voi
     c->s = g->s;
     c->worker = worker;
     c->sets = g->sets;
-    c->pairs = g->pairs;
     c->inside = g->inside;
     if (g->s->sigma > 0) sl_search__skeleton_fitting_begin(&c->fitting, g->s);
     sl_status st = SL_OK;
     for (int64_t i = begin; i < end && st == SL_OK; i++) {
         if (sl_search__stop(g->s->job, worker == 0)) break;
         c->at = g->base[i];
+        c->pairs = i < g->pairs;
         c->base = &g->s->base[c->at];
         st = try_base(c);
     }

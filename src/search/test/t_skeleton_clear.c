@@ -10,7 +10,7 @@ static sl_search_options with_grammar(void) {
     return o;
 }
 
-enum { CLEARED = 1, VARIED_BELOW = 2, SOME = 4, VARIED = 5 }; // levels
+enum { CLEARED = 1, VARIED_BELOW = 2, SOME = 3, VARIED = 4 }; // levels
 
 static const int levels[] = { CLEARED, VARIED_BELOW, SOME, VARIED };
 
