@@ -16,8 +16,8 @@
  *   level 4   as level 1, with one constant inside a function of a numerator
  *   level 5   three terms and more, and divisors that are sums: one constant in one term or in each
  *             of two
- *   level 6   all of them, with fractions beside variables; two terms: a constant in each of them
- *   level 7   all of them, one constant in each of two factors of one term
+ *   level 6   all of them, one constant in each of two factors of one term
+ *   level 7   all of them, with fractions beside variables; two terms: a constant in each of them
  *   level 8   divisors that are sums, with two constants in one of their places
  *
  * Where y is rounded (skeleton_rounded.c, skeleton_clear_rounded.c) levels 2 and 5 do not apply,
@@ -136,8 +136,8 @@ static const struct level {
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_SOME },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_ABOVE },
     { .which = OTHERS, .sets = ONE, .pairs = OTHERS },
-    { .which = ALL, .sets = ONE | FRACTION, .pairs = TWO_TERMS },
     { .which = ALL, .inside = true },
+    { .which = ALL, .sets = ONE | FRACTION, .pairs = TWO_TERMS },
     { .which = QUOTIENTS, .sets = ONE | TWO },
     { .which = NO_QUOTIENTS, .sets = ONE, .pairs = NO_QUOTIENTS },
 };
@@ -145,7 +145,7 @@ static const struct level {
 enum { PAIRS_ROUNDED = LEVELS - 1 };
 
 /* The order where y is rounded, by what is found; the last two do not apply. */
-static const int rounded_levels[LEVELS] = { 0, 1, 3, 5, 6, PAIRS_ROUNDED, 7, 8, 2, 4 };
+static const int rounded_levels[LEVELS] = { 0, 1, 3, 5, 7, PAIRS_ROUNDED, 6, 8, 2, 4 };
 
 static bool is_of(const sl_search__skeleton_base *b, which w) {
     if (b->terms < 2) return false;

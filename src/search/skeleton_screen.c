@@ -345,7 +345,7 @@ static sl_status meet_rounded(screen *c, int i, const sl_search__skeleton_change
 
 /* Stores the block's images for comparison with those of other terms. */
 static void keep_block(screen *c, sl_search__skeleton_change change, int count, int from, int n) {
-    if (!c->pairs || c->blocks == BLOCKS) return;
+    if (!c->pairs || change.set != SL_SKELETON__ONE || c->blocks == BLOCKS) return;
     struct block *b = &c->block[c->blocks++];
     b->count = SL_MIN(count, SL_SKELETON__BESIDE);
     b->n = n;
