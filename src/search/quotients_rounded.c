@@ -143,7 +143,7 @@ static bool key_at(uint64_t *key, const cells *c, uint32_t way) {
 /* A map of cells, two bits each: 0 for no entry, 1 for one, 3 for more or one that is looked up. */
 static uint32_t seen(const sl_search__quotients_work *w, uint64_t key) {
     const uint64_t at = key >> 8 & (4 * SL_QUOTIENTS__MAP - 1);
-    return w->map[at >> 2] >> 2 * (at & 3) & 3u;
+    return (uint32_t)w->map[at >> 2] >> 2 * (at & 3) & 3u;
 }
 
 static void mark(sl_search__quotients_work *w, uint64_t key, uint32_t bits) {
