@@ -265,6 +265,7 @@ static bool has_nearly_exact(const sl_fit *f) {
 sl_status sl_search__noise_is_certain(bool *out, const sl_search__job *j,
                                       const sl_search_formula *f) {
     static const double DOUBT = 0.05, R2 = 0.9, COMPUTED = 3e-6; // six digits and more
+    enum { LAST_BEFORE_EXACT = 2 }; // level under noise that comes after them (run.c)
     enum { CONSTANTS = 3 };
     const sl_dataset *p = j->all;
     const bool measured = j->precision > COMPUTED || p->sigma || j->o->sigma > 0;
@@ -274,14 +275,13 @@ sl_status sl_search__noise_is_certain(bool *out, const sl_search__job *j,
     *out = measured;
     if (measured || f->fit.params > CONSTANTS || f->fit.r2 < R2) return SL_OK;
     if (j->o->grammar && has_nearly_simple(&f->fit)) return SL_OK; // exact steps are left
-    if (j->o->grammar && j->digits.kind != SL_DIGITS_FULL && has_nearly_exact(&f->fit))
-        return SL_OK;
+    if (j->computed && has_nearly_exact(&f->fit)) return SL_OK;
     int n = (int)SL_MIN(p->rows, ROWS_MAX);
     sl_status st = residuals(r, fitted, &squares, &a, p, f);
     if (st == SL_OK) st = is_rounding(out, &a, j, f, fitted, n);
     if (*out)
         structure = false;
-    else if (j->o->grammar && j->digits.kind != SL_DIGITS_FULL)
+    else if (j->computed && j->progress.level < LAST_BEFORE_EXACT)
         structure = true; // errors larger than the rounding of y: exact steps are left
     else if (st == SL_OK && squares > 0 && is_normal(r, n, DOUBT))
         st = sl_search__noise_has_structure(&structure, r, p->x, p->inputs, fitted, n, DOUBT, &a);

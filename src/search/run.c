@@ -82,8 +82,8 @@ typedef struct step {
     LATTICE(11, SL_SEARCH_EFFORT_HIGH),                                            \
     BOTH(12, SL_SEARCH_EFFORT_HIGH), BOTH(13, SL_SEARCH_EFFORT_HIGH)
 
-/* y of full precision may have been computed, or may be a measurement with random errors: what comes
- * first is the same, then the search under noise has a formula or none (see after_first). */
+/* y of full precision may have been computed, or may be a measurement with random errors: what
+ * comes first is the same, then the search under noise has a formula or none (see after_first). */
 #define FULL_PRECISION                                                             \
     FIRST, LATTICES,                                                               \
     BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),                  \
@@ -138,7 +138,7 @@ static const step steps_rounded[] = {
 };
 // clang-format on
 
-enum { STEPS = SL_LEN(steps_exact), METHODS_MAX = 16, DIGITS_COMPUTED = 5 };
+enum { STEPS = SL_LEN(steps_exact), METHODS_MAX = 16, DIGITS_COMPUTED = 5, ROWS_COMPUTED = 48 };
 _Static_assert(SL_LEN(steps_noisy) == STEPS, "all orders have the same steps");
 _Static_assert(SL_LEN(steps_measured) == STEPS, "all orders have the same steps");
 _Static_assert(SL_LEN(steps_rounded) == STEPS, "all orders have the same steps");
@@ -308,6 +308,9 @@ static sl_status run_steps(sl_search__job *j) {
     methods m = { .n = 0 };
     sl_status st = SL_OK;
     const step *steps = steps_of(j);
+    // few rows have no formula of many constants
+    j->computed = steps == steps_rounded && j->rows.rows >= ROWS_COMPUTED &&
+                  j->rows.inputs <= j->o->grammar->variables;
     j->progress.steps = STEPS;
     // without inputs that vary nothing explains y
     for (int i = 0; i < STEPS && st == SL_OK && j->rows.inputs > 0; i++) {

@@ -32,6 +32,7 @@ typedef struct sl_search__job {
     sl_search_result *result;
     double start;          // on sl_clock()
     sl_digits digits;      // that y was written down with
+    bool computed; // y is rounded, most likely after it was computed by the grammar
     double precision;      // relative rounding of y: 2^-52, or more where digits are few
     _Atomic int ended;     // sl_search_end that was requested, or SL_SEARCH__RUNNING
     _Atomic int64_t tried; // counted by methods, in large portions
