@@ -632,8 +632,14 @@ static sl_status try_two_factors(screen *c, inside *w, int t, int f, int g) {
             set_four(&four, w, c, x.change.variant, from);
             const int found =
                 c->s->kernels->meet_four(at, &four, c->rows, SL_MIN(BLOCK, its - from), least);
-            for (int k = 0; k < found; k++)
-                SL_TRY(try_factor(c, t, g, SL_SKELETON__ONE, &x, from + at[k], 1));
+            // kernels read whole vectors: the variants beside it are tried, too
+            for (int k = 0, last = -1; k < found; k++) {
+                const int lanes = SL_SKELETON__LANES, first = from + at[k] / lanes * lanes;
+                if (first != last)
+                    SL_TRY(try_factor(c, t, g, SL_SKELETON__ONE, &x, first,
+                                      SL_MIN(lanes, its - first)));
+                last = first;
+            }
         }
     atomic_fetch_add_explicit(&c->s->job->tried, (int64_t)mine * its, memory_order_relaxed);
     return SL_OK;
