@@ -172,6 +172,8 @@ SL_NODISCARD sl_status sl_search__skeleton_list(bool *done, sl_skeletons *s);
 SL_NODISCARD sl_status sl_search__skeleton_make_pieces(bool *done, sl_skeletons *s);
 SL_NODISCARD sl_status sl_search__skeleton_make_variants(bool *done, sl_skeletons *s, int set,
                                                          int rows);
+/* Has a piece a summand outside of its functions? Its last plain column is 1 then. */
+bool sl_search__skeleton_has_summand(const sl_search__skeleton_piece *p);
 /* *out := column c of a variant, with its constants in it. */
 SL_NODISCARD sl_status sl_search__skeleton_variant_expr(const sl_node **out, sl_arena *a,
                                                         const sl_search__skeleton_piece *p,

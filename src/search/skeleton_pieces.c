@@ -178,6 +178,10 @@ static sl_status add_plains(piece *p, sl_skeletons *s, builder *b, const sl_node
     return quarters > 0 || !is_whole(quarters) ? add_plain(p, s, one) : SL_OK;
 }
 
+bool sl_search__skeleton_has_summand(const piece *p) {
+    return p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM;
+}
+
 static sl_status make_piece(piece *p, sl_skeletons *s, sl_search__skeleton_factor f) {
     const sl_node *node = s->node[f.node];
     const int quarters = f.quarters;

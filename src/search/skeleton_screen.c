@@ -131,19 +131,16 @@ typedef struct columns {
     bool one;
 } columns;
 
-/* Has a factor a summand outside of its functions? */
-static bool has_summand(const sl_search__skeleton_piece *p) {
-    return p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM;
-}
-
 static columns columns_of(const screen *c, const sl_search__skeleton_term *t, int f,
                           const fixed *x) {
     const sl_search__skeleton_piece *p = &c->s->piece[t->piece[f]];
     if (!x || x->change.factor != f)
         return (columns){ p->value[0], p->plains, SL_SKELETON__ROWS, 1, false };
     const sl_search__skeleton_set *set = &x->piece->set[x->change.set];
-    return (columns){ set->value + x->change.variant, p->columns + has_summand(p),
-                      set->rows * (int64_t)set->stride, set->stride, has_summand(p) };
+    return (columns){ set->value + x->change.variant,
+                      p->columns + sl_search__skeleton_has_summand(p),
+                      set->rows * (int64_t)set->stride, set->stride,
+                      sl_search__skeleton_has_summand(p) };
 }
 
 /* product[] := all products of the plain columns of a term's factors but one (-1: of all), times
@@ -393,7 +390,7 @@ static sl_status try_block(screen *c, const sl_search__skeleton_piece *p,
                         set->value + column + from, set->stride, c->rows, n, LEAST);
     }
     if (!x) kernels->keys(c->high, c->low, &c->image[0], n);
-    if (x && has_summand(p)) {
+    if (x && sl_search__skeleton_has_summand(p)) {
         for (int d = 0; d < DIMS; d++)
             for (int i = 0; i < n; i++) c->image[count].q[d][i] = c->alone[d];
         count++;
@@ -598,7 +595,8 @@ static void set_four(sl_search__skeleton_four *four, inside *w, const screen *c,
         size += four->a[d] * four->a[d];
     }
     for (int d = 0; d < SL_SKELETON__FIVE; d++)
-        four->a[d] = has_summand(w->other) && size > 0 ? four->a[d] / sqrt(size) : 0.7 - 0.3 * d;
+        four->a[d] = sl_search__skeleton_has_summand(w->other) && size > 0 ? four->a[d] / sqrt(size)
+                                                                           : 0.7 - 0.3 * d;
 }
 
 /* b: images of the other factor's variants beside a summand of the fixed one. */
@@ -609,7 +607,7 @@ static void set_beside(inside *w, const screen *c) {
         for (int d = 0; d < DIMS; d++) m[r][d] = c->across[r][d] * w->lead[r];
     for (int from = 0; from < its->count; from += BLOCK) {
         sl_search__skeleton_image *to = &w->b[from / BLOCK];
-        if (has_summand(w->fixed))
+        if (sl_search__skeleton_has_summand(w->fixed))
             c->s->kernels->images(to, m[0], w->lead, its->value + from, its->stride, c->rows,
                                   SL_MIN(BLOCK, its->count - from), LEAST);
         else

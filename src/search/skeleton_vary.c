@@ -69,7 +69,7 @@ static bool is_nothing(const sl_search__skeleton_image *image, int i) {
 static void leave_out(cleared *c, const sl_search__skeleton_piece *p, int t, int f) {
     sl_search__skeleton_replaced *to = &c->replaced;
     to->term = t, to->factor = f;
-    to->n = p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM;
+    to->n = sl_search__skeleton_has_summand(p);
     to->name[0] = 0;
     for (int r = 0; r < ROWS; r++) to->value[0][r] = 1;
 }

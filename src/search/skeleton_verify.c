@@ -126,8 +126,7 @@ static sl_status take_change(changed *out, formula *f, const sl_search__skeleton
         SL_TRY(sl_search__skeleton_variant_expr(&out->expr[k], f->a, p,
                                                 &p->set[c->set].list[c->variant], k));
     // a summand outside, which matters beside a variant of another factor
-    if (p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM)
-        out->expr[out->count++] = p->plain[p->plains - 1];
+    if (sl_search__skeleton_has_summand(p)) out->expr[out->count++] = p->plain[p->plains - 1];
     return SL_OK;
 }
 
