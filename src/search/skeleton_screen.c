@@ -43,6 +43,9 @@ static const double APART = 1e-6, PARALLEL = 1e-5;
 /* Determinant of two variants that are compared further; where y is rounded, in doubts; of two that
  * have a column in common. Square of what is left of an image by rounding. */
 static const double DETERMINANT = 1e-7, DOUBTS = 4, SHARED = 1e-11, DEPENDENT_IMAGE = 1e-16;
+/* The determinant without y's direction as a part of the one with it; where y is rounded, in
+ * doubts. */
+static const double TURNED = 1e-3, TURNED_DOUBTS = 100;
 /* Where y is rounded: residual allowed, in standard errors; largest doubt, as a part of y's
  * direction, for one variant and for two; chance of a false hit. */
 static const double ERRORS = 3, DOUBT_ONE = 0.05, DOUBT_TWO = 3e-3, CHANCE = 1e-10;
@@ -459,15 +462,23 @@ typedef struct both {
     int terms; // of a determinant
 } both;
 
-/* Variant i of a and k of b, if y takes part in their dependence: one of their columns alone, which
- * two variants of one function often share, is dependent in direction 0 too. */
-static sl_status check_both(screen *c, const both *x, int i, int k) {
-    const double reach = SL_MAX(LEFT, c->doubt * c->doubt);
-    const sl_search__skeleton_minors *m = minors_of(c, x->a, x->p, 0, x->p + x->q);
-    const sl_search__skeleton_minors *o = minors_of(c, x->b, x->q, 0, x->p + x->q);
+/* The determinant of variant i of a and k of b in as many directions, from `first` on. */
+static double determinant(const screen *c, const both *x, int i, int k, int first) {
+    const sl_search__skeleton_minors *m = minors_of(c, x->a, x->p, first, x->p + x->q);
+    const sl_search__skeleton_minors *o = minors_of(c, x->b, x->q, first, x->p + x->q);
     double sum = 0;
     for (int t = 0; t < x->terms; t++) sum += x->sign[t] * m->of[x->terms - 1 - t][i] * o->of[t][k];
-    if (fabs(sum) < SHARED) return SL_OK;
+    return fabs(sum);
+}
+
+/* Variant i of a and k of b, if y takes part in their dependence: one of their columns alone, which
+ * two variants of one function often share, is dependent in direction 0 too. Steep functions are
+ * next to 0 in all rows but one: any two of them are next to dependent with and without y. */
+static sl_status check_both(screen *c, const both *x, int i, int k) {
+    const double reach = SL_MAX(LEFT, c->doubt * c->doubt);
+    const double with_y = determinant(c, x, i, k, 0),
+                 most = SL_MAX(TURNED, TURNED_DOUBTS * c->doubt);
+    if (with_y < SHARED || determinant(c, x, i, k, 1) > most * with_y) return SL_OK;
     const double left = left_by_both(c, x->a, i, x->p, x->b, k, x->q);
     sl_search__skeleton_change one = x->a->first, two = x->b->first;
     if (!(left < reach)) return SL_OK;
