@@ -27,7 +27,8 @@ enum {
     HITS_MAX = 48,
     BATCH = 4, // hits that are solved at once: the same for any number of threads
 };
-static const double ROUNDING = 4e-15; // what a true dependence leaves of a column
+/* What a true dependence leaves of a column, and one of columns that are well determined. */
+static const double ROUNDING = 4e-15, CERTAIN = 1e-10;
 
 /* ---------------------------------------------------------------- which skeletons ----------- */
 
@@ -188,9 +189,11 @@ static sl_status screen_part(int64_t begin, int64_t end, int worker, void *paylo
  * that only approximate y leave more. */
 static int leaves(const hit *h) { return h->left < ROUNDING ? 0 : ilogb(h->left / ROUNDING) / 3; }
 
-/* Fewer columns first, then what leaves less, then the order of skeletons. */
+/* Certain ones first, then fewer columns, then what leaves less, then the order of skeletons. */
 static int by_columns(const void *a, const void *b) {
     const hit *p = a, *q = b;
+    const bool certain = p->left < CERTAIN;
+    if (certain != (q->left < CERTAIN)) return certain ? -1 : 1;
     if (p->columns != q->columns) return p->columns < q->columns ? -1 : 1;
     if (leaves(p) != leaves(q)) return leaves(p) < leaves(q) ? -1 : 1;
     if (p->base != q->base) return p->base < q->base ? -1 : 1;

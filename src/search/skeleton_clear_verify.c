@@ -32,6 +32,9 @@ enum {
  * that are its error; bits of an exact number. */
 static const double HOLDS = 1e-8, CLOSE = 1e-4, SOLVED = 1e-10, ERROR = 1e-7, BITS = 36;
 static const double CLOSE_ROUNDED = 0.3; // D itself has large errors where y is rounded
+/* What a dependence may leave when columns are dropped: so much, or so many times as much as
+ * before. */
+static const double KEPT = 1e-10, WORSE = 10;
 
 /* The constants of the divisors, one after the other; the first column of each has 1. */
 typedef struct problem {
@@ -443,15 +446,21 @@ static bool count_constants(problem *p) {
     return p->constants + p->divisors <= UNKNOWNS;
 }
 
-/* Leaves out what y does not need: divisors without constants, then, if `columns` is set, columns
- * of the others. Which of several are left out depends on the order. */
-static void reduce(cleared *c, bool backwards, bool columns) {
+/* Is there still a dependence, about as good as before? Fewer columns have smaller errors. */
+static bool holds(cleared *c, double before) {
     bool fits;
+    if (!sl_search__skeleton_is_dependent(&fits, c)) return false;
+    return c->s->sigma > 0 || c->left < SL_MAX(KEPT, WORSE * before);
+}
+
+/* Leaves out what y does not need: divisors without constants, then, if `columns` is set, columns
+ * of the others. Which of several are left out depends on the order. left: by the hit. */
+static void reduce(cleared *c, double left, bool backwards, bool columns) {
     for (int n = 0; n < c->divisors; n++) {
         const int i = backwards ? c->divisors - 1 - n : n;
         const uint32_t mask = c->mask;
         c->mask &= ~(1u << i);
-        if (c->mask != mask && !sl_search__skeleton_is_dependent(&fits, c)) c->mask = mask;
+        if (c->mask != mask && !holds(c, left)) c->mask = mask;
     }
     for (int n = 0; n < c->divisors && columns; n++) {
         const int i = backwards ? c->divisors - 1 - n : n;
@@ -459,7 +468,7 @@ static void reduce(cleared *c, bool backwards, bool columns) {
             const uint32_t use = c->use[i];
             if (!(c->mask >> i & 1) || !(use >> k & 1)) continue;
             c->use[i] &= ~(1u << k);
-            if (!sl_search__skeleton_is_dependent(&fits, c)) c->use[i] = use;
+            if (!holds(c, left)) c->use[i] = use;
         }
     }
 }
@@ -654,7 +663,7 @@ sl_status sl_search__skeleton_clear_solve(sl_search__skeleton_solution *out, con
         *p = (problem){ .s = s, .c = c };
         c->mask = h->mask;
         sl_search__skeleton_use_columns(c, h->extent);
-        reduce(c, way >> 1, !(way & 1));
+        reduce(c, h->left, way >> 1, !(way & 1));
         for (int k = 0; k < way; k++) known = known || is_same(c, &tried[k]);
         tried[way].mask = c->mask;
         memcpy(tried[way].use, c->use, sizeof c->use);

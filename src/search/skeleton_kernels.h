@@ -48,9 +48,10 @@ typedef struct sl_search__skeleton_kernels {
      * where less than `least` is left of the vector with the weights w[r]. */
     void (*images)(sl_search__skeleton_image *out, const double *across, const double *w,
                    const double *v, int64_t stride, int rows, int n, double least);
-    /* left[i] := the square of what the n vectors image[..].q[.][i] leave of direction 0. They are
-     * made orthonormal, one after the other. */
-    void (*leave)(double *left, sl_search__skeleton_image *image, int count, int n);
+    /* left[i] := the square of what the `count` vectors image[..].q[.][i] leave of direction 0.
+     * They are made orthonormal, one after the other; 0 where the square of what is left of one is
+     * below `least`. */
+    void (*leave)(double *left, sl_search__skeleton_image *image, int count, int n, double least);
     /* All minors of `count` columns in `size` directions from `first` on, by ascending set of
      * directions (bit d is direction first + d). */
     void (*minors)(sl_search__skeleton_minors *out, const sl_search__skeleton_image *image,

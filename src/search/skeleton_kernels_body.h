@@ -9,9 +9,7 @@
 enum { PARTS = SL_SKELETON__LANES / WD, DIMS = SL_SKELETON__DIMS };
 enum { SHIFT = 6 }; // bits of a ratio's float that keys leave out
 
-/* Squares of lengths: of what rounding leaves of a vector of length 1; of one that is all in
- * direction 0. */
-static const double NOTHING = 1e-16, PARALLEL = 1e-12;
+static const double PARALLEL = 1e-12; // square of the length of one that is all in direction 0
 
 /* Eight partial sums, whatever the width: the order of additions is fixed. */
 static inline double add_up(const dvec *sum) {
@@ -86,10 +84,10 @@ static inline void take_out(dvec *rest, const dvec *q) {
     for (int d = 0; d < DIMS; d++) rest[d] -= part * q[d];
 }
 
-static void leave(double *left, sl_search__skeleton_image *image, int count, int n) {
+static void leave(double *left, sl_search__skeleton_image *image, int count, int n, double least) {
+    const dvec nothing = d_set(least);
     for (int i = 0; i < n; i += WD) {
-        dvec rest[DIMS] = { { 0 } }, sum = { 0 }, nothing = { 0 };
-        nothing += NOTHING;
+        dvec rest[DIMS] = { { 0 } }, sum = { 0 };
         rest[0] += 1.0;
         for (int c = 0; c < count; c++) {
             dvec q[DIMS], size = { 0 }, scale;

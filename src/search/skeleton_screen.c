@@ -398,7 +398,7 @@ static sl_status try_block(screen *c, const sl_search__skeleton_piece *p,
             for (int i = 0; i < n; i++) c->image[count].q[d][i] = c->alone[d];
         count++;
     }
-    kernels->leave(c->left, c->image, count, n);
+    kernels->leave(c->left, c->image, count, n, DEPENDENT_IMAGE);
     if (!x) keep_block(c, change, count, from, n);
     for (int i = 0; i < n; i++) {
         change.variant = from + i;

@@ -20,6 +20,9 @@ enum {
 /* What is left of a column in the span of others, and of one of D beside the others of D; the
  * former relative to the latter. */
 static const double DEPENDENT = 1e-11, NOTHING = 1e-11, FEW = 1e-7, RATIO = 1e-10;
+/* Rounding of a column, relative to what is left of the worst one before it: that is how uncertain
+ * directions are. Such a dependence is one if it is that part of what is left of D. */
+static const double ROUNDING = 1e-15, UNCERTAIN_RATIO = 1e-4;
 
 /* ---------------------------------------------------------------- spaces -------------------- */
 
@@ -195,31 +198,40 @@ double sl_search__skeleton_project(double *v, double *length, const cleared *c, 
     return whole > 0 ? left / whole : 0;
 }
 
-/* The weighted column as the next of the basis; returns what part of it was left. */
-static double push(double *basis, int *n, const cleared *c, const double *column,
+/* The weighted column as the next of the basis; returns what part of it was left. *least: the
+ * smallest part of all. */
+static double push(double *basis, int *n, double *least, const cleared *c, const double *column,
                    const double *weight) {
     double *v = basis + *n * c->rows, length;
     for (int r = 0; r < c->rows; r++) v[r] = column[r] * weight[r];
     const double left = sl_search__skeleton_project(v, &length, c, basis, *n);
     if (!(left > DEPENDENT)) return left > 0 ? left : 0;
+    *least = SL_MIN(*least, left);
     for (int r = 0; r < c->rows; r++) v[r] /= length;
     ++*n;
     return left;
 }
 
-void sl_search__skeleton_push_all(cleared *c) {
+/* Those of N; returns the smallest part. */
+static double push_above(cleared *c) {
+    double least = 1;
     c->n = 0;
     for (int i = 0; i < c->above.count; i++)
-        (void)push(c->basis, &c->n, c, c->above.value[i], c->s->above);
+        (void)push(c->basis, &c->n, &least, c, c->above.value[i], c->s->above);
+    return least;
+}
+
+void sl_search__skeleton_push_all(cleared *c) {
+    double least = push_above(c);
     for (int i = 0; i < c->below.count; i++)
-        (void)push(c->basis, &c->n, c, c->below.value[i], c->s->below);
+        (void)push(c->basis, &c->n, &least, c, c->below.value[i], c->s->below);
 }
 
 /* Part of column i of D that is left beside those of D before it. */
 static double left_of_below(const cleared *c, int i) {
-    double basis[CLEARED * ROWS], left = 1;
+    double basis[CLEARED * ROWS], left = 1, least = 1;
     int n = 0;
-    for (int k = 0; k <= i; k++) left = push(basis, &n, c, c->below.value[k], c->s->below);
+    for (int k = 0; k <= i; k++) left = push(basis, &n, &least, c, c->below.value[k], c->s->below);
     return left;
 }
 
@@ -231,15 +243,22 @@ bool sl_search__skeleton_is_dependent(bool *fits, cleared *c) {
     c->rows = c->every ? all : SL_MIN((columns + spare + 7) / 8 * 8, all);
     (void)sl_search__skeleton_clear(c, c->rows);
     if (c->s->sigma > 0) return sl_search__skeleton_is_dependent_rounded(c, NULL);
-    c->n = 0;
-    for (int i = 0; i < c->above.count; i++)
-        (void)push(c->basis, &c->n, c, c->above.value[i], c->s->above);
+    double least = push_above(c);
+    bool uncertain = false;
     for (int i = 0; i < c->below.count; i++) {
-        const double left = push(c->basis, &c->n, c, c->below.value[i], c->s->below);
-        if (left > NOTHING) continue;
-        const double own = left_of_below(c, i);
-        c->left = left / own;
-        if (own > FEW && left < RATIO * own) return true;
+        const double error = ROUNDING / least;
+        const double left = push(c->basis, &c->n, &least, c, c->below.value[i], c->s->below);
+        if (left > SL_MAX(NOTHING, error)) continue;
+        const double own = left_of_below(c, i), part = left / own;
+        if (!(own > FEW)) continue;
+        if (part < RATIO) {
+            c->left = part;
+            return true;
+        }
+        if (left < error && part < UNCERTAIN_RATIO) {
+            c->left = uncertain ? SL_MIN(c->left, part) : part;
+            uncertain = true;
+        }
     }
-    return false;
+    return uncertain;
 }

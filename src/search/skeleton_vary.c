@@ -14,7 +14,9 @@ typedef sl_search__skeleton_clear_hits hits;
 typedef sl_search__skeleton_extent extent;
 
 enum { ROWS = SL_SKELETON__ROWS };
-static const double LEAST = 1e-20; // square of the part of a column that is rounding error
+/* Squares of the part of a column that is rounding error, and of what is left of an image that
+ * depends on others: images of smooth columns have few digits. */
+static const double LEAST = 1e-20, NOTHING = 1e-12;
 
 /* ---------------------------------------------------------------- inside a numerator -------- */
 
@@ -131,7 +133,7 @@ static sl_status try_variants(variation *v, varied *x, int products) {
                 kernels->images(&v->image[count++], v->across[k][0], v->product[k], value,
                                 set->stride, rows, n, LEAST);
             }
-        kernels->leave(v->left, v->image, count, n);
+        kernels->leave(v->left, v->image, count, n, NOTHING);
         for (int i = 0; i < n; i++) {
             bool nothing = false;
             for (int k = 0; k < count && !nothing; k++) nothing = is_nothing(&v->image[k], i);

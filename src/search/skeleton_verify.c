@@ -25,7 +25,8 @@ enum {
     LEFT_MAX = 14,
     HITS_MAX = 400,
     OFFERS = 8,
-    REAL_MAX = 6, // coefficients that are no simple fractions
+    REAL_MAX = 6,   // coefficients that are no simple fractions
+    CANCELLED = 16, // one row of so many may have terms that cancel
 };
 /* Largest error of a row relative to |y| and the terms; relative to its bound; terms without
  * effect, and that cancel, relative to |y|. */
@@ -47,7 +48,8 @@ typedef struct formula {
     column column[COLUMNS];
     column before[COLUMNS]; // where y is rounded: as they were before phases were joined
     double coefficient[COLUMNS], error[COLUMNS]; // error: standard errors, where y is rounded
-    sl_search__lattice_number number[COLUMNS];   // where y is rounded: what they are
+    double scale[ROWS]; // of rows in fits: 1, or how much larger than y the terms are
+    sl_search__lattice_number number[COLUMNS]; // where y is rounded: what they are
 } formula;
 
 /* ---------------------------------------------------------------- columns ------------------- */
@@ -163,13 +165,13 @@ static sl_status fit(double *worst, formula *f, const bool *use) {
     for (int r = 0; r < rows; r++) {
         const double size = SL_MAX(f->s->rounding[r], 0.01 * f->s->sigma);
         target[r] = f->s->y[r] * f->s->weight[r];
-        weight[r] = rounded ? 1 / (size * size) : 1;
+        weight[r] = 1 / (rounded ? size * size : f->scale[r] * f->scale[r]);
     }
     for (int k = 0; k < f->columns; k++)
         if (use[k]) value[n++] = f->column[k].value;
     size_t mark = sl_arena_mark(f->a);
-    SL_TRY(sl_num_lsq_fit(&lsq, got, rounded ? errors : NULL, f->a, value, target,
-                          rounded ? weight : NULL, rows, n));
+    SL_TRY(
+        sl_num_lsq_fit(&lsq, got, rounded ? errors : NULL, f->a, value, target, weight, rows, n));
     sl_arena_rewind(f->a, mark);
     n = 0;
     for (int k = 0; k < f->columns; k++) {
@@ -191,6 +193,15 @@ static sl_status fit(double *worst, formula *f, const bool *use) {
     }
     if (isnan(*worst)) *worst = INFINITY;
     return SL_OK;
+}
+
+/* Rows in which terms cancel determine coefficients less well than their weight says. */
+static void set_scale(formula *f) {
+    for (int r = 0; r < f->s->rows; r++) {
+        f->scale[r] = 1;
+        for (int k = 0; k < f->columns; k++)
+            f->scale[r] += fabs(f->coefficient[k] * f->column[k].value[r]);
+    }
 }
 
 static double seen(const formula *f, int k) {
@@ -242,6 +253,18 @@ static bool is_simple(double v) {
     return false;
 }
 
+/* Do terms cancel in more than a few rows, those in which y is next to 0? */
+static bool cancel(const formula *f, const bool *use) {
+    int rows = 0;
+    for (int r = 0; r < f->s->rows; r++) {
+        double most = 0;
+        for (int k = 0; k < f->columns; k++)
+            if (use[k]) most = SL_MAX(most, fabs(f->coefficient[k] * f->column[k].value[r]));
+        rows += !(most < CANCELLATION);
+    }
+    return rows > f->s->rows / CANCELLED;
+}
+
 /* Are the remaining coefficients those of a true formula? */
 static bool is_plausible(const formula *f, const bool *use) {
     int left = 0, real = 0;
@@ -249,8 +272,8 @@ static bool is_plausible(const formula *f, const bool *use) {
         if (!use[k]) continue;
         left++;
         real += !is_simple(f->coefficient[k]);
-        if (!(seen(f, k) < CANCELLATION)) return false;
     }
+    if (cancel(f, use)) return false;
     return left > 0 && left <= LEFT_MAX && (real <= REAL_MAX || f->s->sigma > 0);
 }
 
@@ -341,7 +364,12 @@ static sl_status make_exact(bool *good, formula *f, bool *use) {
 static sl_status check_in_order(bool *good, formula *f, bool *use, order by) {
     double worst;
     for (int k = 0; k < f->columns; k++) use[k] = true;
+    for (int r = 0; r < ROWS; r++) f->scale[r] = 1;
     SL_TRY(fit(&worst, f, use));
+    if (worst > 1 && f->s->sigma == 0) {
+        set_scale(f);
+        SL_TRY(fit(&worst, f, use));
+    }
     *good = worst <= 1;
     if (!*good) return SL_OK;
     for (int k = 0; k < f->columns; k++) use[k] = f->coefficient[k] != 0;
