@@ -14,6 +14,7 @@ enum {
     SL_SKELETON__PRODUCTS = 16, // columns of a term without inner constants
     SL_SKELETON__PLAIN = 6,     // columns of a piece without inner constants
     SL_SKELETON__CHANGED = 4,   // columns of a variant of a piece
+    SL_SKELETON__VARIED = 6,    // of a variant times columns of other factors
     SL_SKELETON__SLOTS = 24,    // places of a piece for constants
     SL_SKELETON__QUARTERS = 32, // of an exponent
     SL_SKELETON__INPUTS = 2,
@@ -192,6 +193,36 @@ SL_NODISCARD sl_status sl_search__skeleton_vary_divisor(bool *good,
                                                         sl_arena *a, const sl_skeletons *s,
                                                         const sl_search__skeleton_divisor *d,
                                                         int inner, int32_t variant);
+
+/* skeleton_directions.c: the columns of a skeleton's terms without constants inside, and directions
+ * orthogonal to them, in a few rows. */
+typedef struct sl_search__skeleton_directions {
+    const sl_skeletons *s;
+    const sl_search__skeleton_base *base;
+    int rows, rank;
+    double doubt; // part of y's direction that rounding may have made
+    int most;     // columns of a variant that may be taken in
+    // of the plain columns, then orthogonal to them
+    double basis[(SL_SKELETON__RANK + SL_SKELETON__DIMS + 1) * SL_SKELETON__FITTED];
+    double across[SL_SKELETON__FITTED][SL_SKELETON__DIMS]; // the latter by row
+    // products of a term's other factors; of how many the column is not the factor's first one
+    double product[SL_SKELETON__PRODUCTS][SL_SKELETON__FITTED];
+    int products, further[SL_SKELETON__PRODUCTS];
+} sl_search__skeleton_directions;
+/* false where there are too many columns. *nothing: none of y is left beside them. */
+bool sl_search__skeleton_find_directions(bool *nothing, sl_search__skeleton_directions *d,
+                                         const sl_search__skeleton_base *base);
+/* A factor of a term whose variant is fixed. */
+typedef struct sl_search__skeleton_fixed {
+    const sl_search__skeleton_piece *piece;
+    sl_search__skeleton_change change;
+} sl_search__skeleton_fixed;
+/* product[] := all products of the plain columns of a term's factors but one (-1: of all), times
+ * the weights; at most SL_SKELETON__PRODUCTS. The first has what the skeleton has. fixed: NULL, or
+ * a factor that has the columns of a variant. */
+void sl_search__skeleton_multiply_plains(sl_search__skeleton_directions *d,
+                                         const sl_search__skeleton_term *t, int but,
+                                         const sl_search__skeleton_fixed *fixed);
 
 /* skeleton_screen.c: bases begin .. end against variants of these sets; hits of the worker. */
 typedef struct sl_search__skeleton_screening {

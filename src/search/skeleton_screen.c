@@ -1,8 +1,7 @@
 /* skeleton_screen - is y a sum of these terms, with at most two of them changed?
  *
- * For one skeleton the columns of its terms without constants inside span a linear space. With
- * eight more rows than columns, its orthogonal complement has a basis of eight directions; the
- * first is that of y. Variants are compared by their images in these directions:
+ * Variants are compared by their images in directions orthogonal to all columns without constants
+ * inside (skeleton_directions.c), of which the first is that of y:
  *
  *   none   y is a formula if nothing of it is left;
  *   one    a variant of a term adds a few columns: y is a formula if direction 0 is in the span of
@@ -27,18 +26,16 @@
 
 enum {
     DIMS = SL_SKELETON__DIMS,
-    RANK = SL_SKELETON__RANK,
     K = SL_SKELETON__FITTED,
     BLOCK = SL_SKELETON__BLOCK,
-    CHANGED_MAX = 6, // columns of a variant that are taken in
-    CELL = 16,       // where y is rounded: width of a key's cells, in parts of the doubt
+    VARIED = SL_SKELETON__VARIED,
+    CELL = 16, // where y is rounded: width of a key's cells, in parts of the doubt
     SLOTS = 1 << 14,
     BLOCKS = 48,       // of variants, for pairs
     BLOCKS_INSIDE = 4, // of one factor, beside another of the same term
 };
-/* Parts of a column that are rounding errors; squares of what may be left of direction 0, and of an
- * image by rounding. */
-static const double DEPENDENT = 1e-11, NOTHING = 1e-10, LEFT = 1e-14, LEAST = 1e-18;
+/* Squares of what may be left of direction 0, and of an image by rounding. */
+static const double LEFT = 1e-14, LEAST = 1e-18;
 static const double APART = 1e-6, PARALLEL = 1e-5;
 /* Determinant of two variants that are compared further; where y is rounded, in doubts; of two that
  * have a column in common. Square of what is left of an image by rounding. */
@@ -46,9 +43,7 @@ static const double DETERMINANT = 1e-7, DOUBTS = 4, SHARED = 1e-11, DEPENDENT_IM
 /* The determinant without y's direction as a part of the one with it; where y is rounded, in
  * doubts. */
 static const double TURNED = 1e-3, TURNED_DOUBTS = 100;
-/* Where y is rounded: residual allowed, in standard errors; largest doubt, as a part of y's
- * direction, for one variant and for two; chance of a false hit. */
-static const double ERRORS = 3, DOUBT_ONE = 0.05, DOUBT_TWO = 3e-3, CHANCE = 1e-10;
+static const double DOUBT_TWO = 3e-3; // where y is rounded: largest doubt for two variants
 
 /* Two factors of a term, each with a constant inside: the columns are a, a variant of the fixed one
  * beside a summand of the other, b, the reverse, c, the product of both, and x, one further column.
@@ -66,16 +61,8 @@ typedef struct screen {
     int worker;
     uint32_t sets;
     int32_t at; // base
-    const sl_search__skeleton_base *base;
-    int rows, rank;
-    double doubt;                        // part of y's direction that rounding may have made
-    int most;                            // columns of a variant
-    double basis[(RANK + DIMS + 1) * K]; // of the plain columns, then orthogonal to them
-    double across[K][DIMS];              // the latter by row
-    // products of a term's other factors; of how many the column is not the factor's first one
-    double product[SL_SKELETON__PRODUCTS][K];
-    int products, further[SL_SKELETON__PRODUCTS];
-    sl_search__skeleton_image image[CHANGED_MAX + 1];
+    sl_search__skeleton_directions d;
+    sl_search__skeleton_image image[VARIED + 1];
     double alone[DIMS]; // image of a fixed factor beside a summand of the other
     double left[BLOCK];
     uint32_t high[BLOCK], low[BLOCK];
@@ -103,134 +90,6 @@ typedef struct screen {
     sl_search__skeleton_fitting fitting;
     sl_arena scratch;
 } screen;
-
-/* ---------------------------------------------------------------- projection ---------------- */
-
-/* v less what it has of basis[0..n), normalised; again where that is most of it. Returns what part
- * of it was left. */
-static double make_orthogonal(double *v, const screen *c, int n) {
-    const sl_search__skeleton_kernels *kernels = c->s->kernels;
-    double whole = sqrt(kernels->deflate(v, c->basis, 0, c->rows)), before = whole, left = whole;
-    for (int pass = 0; pass < 3; pass++) {
-        left = sqrt(kernels->deflate(v, c->basis, n, c->rows));
-        if (!(left < 0.1 * before) || left < 1e-14 * whole) break;
-        before = left;
-    }
-    for (int r = 0; r < c->rows; r++) v[r] /= left;
-    return left / whole;
-}
-
-/* A factor of a term whose variant is fixed. */
-typedef struct fixed {
-    const sl_search__skeleton_piece *piece;
-    sl_search__skeleton_change change;
-} fixed;
-
-/* Columns of a factor, one behind the other, and where their rows are; the last may be 1. */
-typedef struct columns {
-    const double *value;
-    int count;
-    int64_t column, row; // from one to the next
-    bool one;
-} columns;
-
-static columns columns_of(const screen *c, const sl_search__skeleton_term *t, int f,
-                          const fixed *x) {
-    const sl_search__skeleton_piece *p = &c->s->piece[t->piece[f]];
-    if (!x || x->change.factor != f)
-        return (columns){ p->value[0], p->plains, SL_SKELETON__ROWS, 1, false };
-    const sl_search__skeleton_set *set = &x->piece->set[x->change.set];
-    return (columns){ set->value + x->change.variant,
-                      p->columns + sl_search__skeleton_has_summand(p),
-                      set->rows * (int64_t)set->stride, set->stride,
-                      sl_search__skeleton_has_summand(p) };
-}
-
-/* product[] := all products of the plain columns of a term's factors but one (-1: of all), times
- * the weights; at most SL_SKELETON__PRODUCTS. The first has what the skeleton has. */
-static void multiply_plains(screen *c, const sl_search__skeleton_term *t, int but, const fixed *x) {
-    c->products = 1;
-    c->further[0] = 0;
-    memcpy(c->product[0], c->s->weight, (size_t)c->rows * sizeof(double));
-    for (int f = 0; f < t->factors; f++) {
-        const columns v = columns_of(c, t, f, x);
-        if (f == but) continue;
-        int n = c->products;
-        for (int i = v.count - 1; i >= 0; i--) {
-            const double *value = v.value + i * v.column;
-            const bool one = v.one && i == v.count - 1;
-            int to = i * n, most = SL_MIN(n, SL_SKELETON__PRODUCTS - to);
-            for (int k = 0; k < most; k++) {
-                for (int r = 0; r < c->rows; r++)
-                    c->product[to + k][r] = c->product[k][r] * (one ? 1 : value[r * v.row]);
-                c->further[to + k] = c->further[k] + (i > 0);
-                c->products = SL_MAX(c->products, to + k + 1);
-            }
-        }
-        if (v.count == 0) c->products = 0;
-    }
-}
-
-static int count_plains(const sl_skeletons *s, const sl_search__skeleton_base *b) {
-    int n = 0;
-    for (int t = 0; t < b->terms; t++) {
-        const sl_search__skeleton_term *term = &s->term[b->term[t]];
-        int product = 1;
-        for (int f = 0; f < term->factors; f++) product *= s->piece[term->piece[f]].plains;
-        n += SL_MIN(product, SL_SKELETON__PRODUCTS);
-    }
-    return n;
-}
-
-static bool is_number(const double *v, int rows) {
-    double size = 0;
-    for (int r = 0; r < rows; r++) size += fabs(v[r]);
-    return size < 1e30 && size > 1e-30;
-}
-
-/* The space of the plain columns. */
-static bool take_plains(screen *c) {
-    c->rank = 0;
-    for (int t = 0; t < c->base->terms; t++) {
-        multiply_plains(c, &c->s->term[c->base->term[t]], -1, NULL);
-        for (int i = 0; i < c->products; i++) {
-            double *v = c->basis + c->rank * c->rows;
-            if (!is_number(c->product[i], c->rows)) continue;
-            memcpy(v, c->product[i], (size_t)c->rows * sizeof *v);
-            if (!(make_orthogonal(v, c, c->rank) > DEPENDENT)) continue;
-            if (++c->rank > RANK) return false;
-        }
-    }
-    return true;
-}
-
-/* Sets the doubt: the rounding of y relative to what the plain columns leave of it. */
-static void set_doubt(screen *c, double left) {
-    c->doubt = ERRORS * c->s->sigma * sqrt(DIMS) / (left * sqrt(c->rows));
-    c->most = CHANGED_MAX;
-    if (c->doubt > 0)
-        c->most = (int)SL_MIN(CHANGED_MAX, DIMS - log(CHANCE) / log(SL_MIN(c->doubt, DOUBT_ONE)));
-}
-
-/* Directions that are orthogonal to the plain columns: y's, then those of some rows. *nothing: none
- * of y is left. */
-static bool find_directions(bool *nothing, screen *c) {
-    double *v = c->basis + c->rank * c->rows;
-    int n = 1;
-    for (int r = 0; r < c->rows; r++) v[r] = c->s->y[r] * c->s->weight[r];
-    const double left = make_orthogonal(v, c, c->rank);
-    set_doubt(c, left);
-    *nothing = left < SL_MAX(NOTHING, ERRORS * c->s->sigma);
-    if (*nothing) return true;
-    for (int r = 0; r < c->rows && n < DIMS; r++) {
-        v = c->basis + (c->rank + n) * c->rows;
-        for (int i = 0; i < c->rows; i++) v[i] = i == (r * 11) % c->rows;
-        if (make_orthogonal(v, c, c->rank + n) > 0.05) n++;
-    }
-    for (int d = 0; d < DIMS; d++)
-        for (int r = 0; r < c->rows; r++) c->across[r][d] = c->basis[(c->rank + d) * c->rows + r];
-    return n == DIMS && c->doubt < DOUBT_ONE && c->most > 0;
-}
 
 /* ---------------------------------------------------------------- hits ---------------------- */
 
@@ -272,12 +131,12 @@ static double angle_between(const screen *c, int i, const double *other) {
     }
     const double scale = product / b, apart = fabs(mine - scale * other[0]);
     const double size = fabs(mine) + fabs(scale * other[0]);
-    const double most = SL_MAX(PARALLEL, 0.5 * CELL * c->doubt);
+    const double most = SL_MAX(PARALLEL, 0.5 * CELL * c->d.doubt);
     for (int d = 1; d < DIMS; d++) {
         double q = c->image[0].q[d][i] - scale * other[d];
         rest += q * q;
     }
-    return rest < most * most * a && apart > SL_MAX(APART, c->doubt) * size ? rest / a : INFINITY;
+    return rest < most * most * a && apart > SL_MAX(APART, c->d.doubt) * size ? rest / a : INFINITY;
 }
 
 /* Stores variant i under a key, for comparison with later ones. */
@@ -313,13 +172,13 @@ static sl_status meet(screen *c, int i, const sl_search__skeleton_change *change
 static sl_status meet_rounded(screen *c, int i, const sl_search__skeleton_change *change) {
     double size = 0, sign = 0;
     int32_t cell[3][2];
-    if (c->waiting == SLOTS / 2 || c->doubt > DOUBT_TWO) return SL_OK;
+    if (c->waiting == SLOTS / 2 || c->d.doubt > DOUBT_TWO) return SL_OK;
     for (int d = 1; d < DIMS; d++) {
         double q = c->image[0].q[d][i];
         size += q * q, sign += q / (d + 0.5);
     }
-    if (!(size > c->doubt * c->doubt)) return SL_OK;
-    const double scale = (sign < 0 ? -1 : 1) / (sqrt(size) * CELL * c->doubt);
+    if (!(size > c->d.doubt * c->d.doubt)) return SL_OK;
+    const double scale = (sign < 0 ? -1 : 1) / (sqrt(size) * CELL * c->d.doubt);
     for (int k = 0; k < 3; k++) {
         double u = c->image[0].q[1 + k][i] * scale, low = floor(u);
         cell[k][0] = (int32_t)low;
@@ -334,7 +193,7 @@ static sl_status meet_rounded(screen *c, int i, const sl_search__skeleton_change
             const sl_search__skeleton_change *other = &c->change[c->place[at]];
             if (c->key[at] != key || other->term == change->term) continue;
             double angle = angle_between(c, i, c->direction[c->place[at]]);
-            if (angle < 1) SL_TRY(add_hit(c, other, change, angle / (c->doubt * c->doubt)));
+            if (angle < 1) SL_TRY(add_hit(c, other, change, angle / (c->d.doubt * c->d.doubt)));
         }
         if (way == 0) wait(c, i, change, key, at);
     }
@@ -357,12 +216,12 @@ static void keep_block(screen *c, sl_search__skeleton_change change, int count, 
 
 /* One variant of a block: a formula, or stored for comparison. x: fixed beside it. */
 static sl_status try_variant(screen *c, int i, const sl_search__skeleton_change *change,
-                             const fixed *x) {
-    const double reach = c->doubt * c->doubt;
+                             const sl_search__skeleton_fixed *x) {
+    const double reach = c->d.doubt * c->d.doubt;
     if (c->left[i] < SL_MAX(LEFT, reach))
         return add_hit(c, x ? &x->change : change, x ? change : NULL, c->left[i] / reach);
     if (x) return SL_OK;
-    return c->doubt > 0 ? meet_rounded(c, i, change) : meet(c, i, change);
+    return c->d.doubt > 0 ? meet_rounded(c, i, change) : meet(c, i, change);
 }
 
 /* A column of a variant times a product of the other factors. */
@@ -375,22 +234,22 @@ typedef struct pick {
 static int pick_columns(pick *out, const screen *c, int count) {
     int n = 0;
     for (int further = 0; further <= SL_SKELETON__FACTORS; further++)
-        for (int i = 0; i < c->products; i++)
-            for (int k = 0; k < count && n < c->most; k++)
-                if (c->further[i] + (k > 0) == further) out[n++] = (pick){ i, k };
+        for (int i = 0; i < c->d.products; i++)
+            for (int k = 0; k < count && n < c->d.most; k++)
+                if (c->d.further[i] + (k > 0) == further) out[n++] = (pick){ i, k };
     return n;
 }
 
 /* Variants from .. from + n of a factor; m: directions times the other factors, by column. */
 static sl_status try_block(screen *c, const sl_search__skeleton_piece *p,
-                           sl_search__skeleton_change change, const fixed *x, const pick *picks,
-                           int count, double (*m)[K][DIMS], int from, int n) {
+                           sl_search__skeleton_change change, const sl_search__skeleton_fixed *x,
+                           const pick *picks, int count, double (*m)[K][DIMS], int from, int n) {
     const sl_search__skeleton_set *set = &p->set[change.set];
     const sl_search__skeleton_kernels *kernels = c->s->kernels;
     for (int i = 0; i < count; i++) {
         const int64_t column = (int64_t)picks[i].column * set->rows * set->stride;
-        kernels->images(&c->image[i], m[i][0], c->product[picks[i].product],
-                        set->value + column + from, set->stride, c->rows, n, LEAST);
+        kernels->images(&c->image[i], m[i][0], c->d.product[picks[i].product],
+                        set->value + column + from, set->stride, c->d.rows, n, LEAST);
     }
     if (!x) kernels->keys(c->high, c->low, &c->image[0], n);
     if (x && sl_search__skeleton_has_summand(p)) {
@@ -475,9 +334,9 @@ static double determinant(const screen *c, const both *x, int i, int k, int firs
  * two variants of one function often share, is dependent in direction 0 too. Steep functions are
  * next to 0 in all rows but one: any two of them are next to dependent with and without y. */
 static sl_status check_both(screen *c, const both *x, int i, int k) {
-    const double reach = SL_MAX(LEFT, c->doubt * c->doubt);
+    const double reach = SL_MAX(LEFT, c->d.doubt * c->d.doubt);
     const double with_y = determinant(c, x, i, k, 0),
-                 most = SL_MAX(TURNED, TURNED_DOUBTS * c->doubt);
+                 most = SL_MAX(TURNED, TURNED_DOUBTS * c->d.doubt);
     if (with_y < SHARED || determinant(c, x, i, k, 1) > most * with_y) return SL_OK;
     const double left = left_by_both(c, x->a, i, x->p, x->b, k, x->q);
     sl_search__skeleton_change one = x->a->first, two = x->b->first;
@@ -489,8 +348,8 @@ static sl_status check_both(screen *c, const both *x, int i, int k) {
 /* All variants of block a beside all of block b. Without direction 0, which is y's, the columns of
  * two variants of a formula are dependent: their determinant in as many directions is 0. */
 static sl_status try_beside(screen *c, struct block *a, struct block *b) {
-    const int most = SL_MIN(c->most, SL_SKELETON__TOGETHER);
-    const double least = SL_MAX(DETERMINANT, DOUBTS * c->doubt);
+    const int most = SL_MIN(c->d.most, SL_SKELETON__TOGETHER);
+    const double least = SL_MAX(DETERMINANT, DOUBTS * c->d.doubt);
     both x = { .a = a, .b = b, .p = a->count, .q = b->count };
     while (x.p + x.q > most) *(x.p > x.q ? &x.p : &x.q) -= 1;
     x.terms = make_signs(x.sign, x.p, x.p + x.q);
@@ -524,29 +383,29 @@ static void set_alone(screen *c) {
     double size = 0;
     for (int d = 0; d < DIMS; d++) {
         c->alone[d] = 0;
-        for (int r = 0; r < c->rows; r++) c->alone[d] += c->across[r][d] * c->product[0][r];
+        for (int r = 0; r < c->d.rows; r++) c->alone[d] += c->d.across[r][d] * c->d.product[0][r];
         size += c->alone[d] * c->alone[d];
     }
     for (int d = 0; d < DIMS && size > 0; d++) c->alone[d] /= sqrt(size);
 }
 
 /* Variants of factor f of term t, from .. from + count. */
-static sl_status try_factor(screen *c, int t, int f, int set, const fixed *x, int32_t from,
-                            int32_t count) {
-    const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
+static sl_status try_factor(screen *c, int t, int f, int set, const sl_search__skeleton_fixed *x,
+                            int32_t from, int32_t count) {
+    const sl_search__skeleton_term *term = &c->s->term[c->d.base->term[t]];
     const sl_search__skeleton_piece *p = &c->s->piece[term->piece[f]];
     sl_search__skeleton_change change = { (int8_t)t, (int8_t)f, (int8_t)set, 0 };
     const int32_t end = from + count;
-    double m[CHANGED_MAX][K][DIMS];
-    pick picks[CHANGED_MAX];
-    if (count == 0 || c->rows > p->set[set].rows) return SL_OK;
-    multiply_plains(c, term, f, x);
+    double m[VARIED][K][DIMS];
+    pick picks[VARIED];
+    if (count == 0 || c->d.rows > p->set[set].rows) return SL_OK;
+    sl_search__skeleton_multiply_plains(&c->d, term, f, x);
     const int n = pick_columns(picks, c, p->columns);
     if (x) set_alone(c);
     for (int i = 0; i < n; i++)
-        for (int r = 0; r < c->rows; r++)
+        for (int r = 0; r < c->d.rows; r++)
             for (int d = 0; d < DIMS; d++)
-                m[i][r][d] = c->across[r][d] * c->product[picks[i].product][r];
+                m[i][r][d] = c->d.across[r][d] * c->d.product[picks[i].product][r];
     for (; from < end && n > 0; from += BLOCK)
         SL_TRY(try_block(c, p, change, x, picks, n, m, from, SL_MIN(BLOCK, end - from)));
     return SL_OK;
@@ -555,13 +414,13 @@ static sl_status try_factor(screen *c, int t, int f, int set, const fixed *x, in
 /* lead and further columns of the factors that are not varied. */
 static void take_leads(inside *w, screen *c, const sl_search__skeleton_term *term, int f, int g) {
     w->has_further = false;
-    memcpy(w->lead, c->s->weight, (size_t)c->rows * sizeof *w->lead);
-    memcpy(w->further, c->s->weight, (size_t)c->rows * sizeof *w->lead);
+    memcpy(w->lead, c->s->weight, (size_t)c->d.rows * sizeof *w->lead);
+    memcpy(w->further, c->s->weight, (size_t)c->d.rows * sizeof *w->lead);
     for (int k = 0; k < term->factors; k++) {
         const sl_search__skeleton_piece *p = &c->s->piece[term->piece[k]];
         if (k == f || k == g || p->plains == 0) continue;
         const bool further = !w->has_further && p->plains > 1;
-        for (int r = 0; r < c->rows; r++) {
+        for (int r = 0; r < c->d.rows; r++) {
             w->lead[r] *= p->value[0][r];
             w->further[r] *= p->value[further][r];
         }
@@ -572,9 +431,9 @@ static void take_leads(inside *w, screen *c, const sl_search__skeleton_term *ter
 /* m[r][d] := directions 0 to 4, times two vectors. */
 static void multiply_across(double (*m)[SL_SKELETON__FIVE], const screen *c, const double *v,
                             const double *w, int64_t stride) {
-    for (int r = 0; r < c->rows; r++)
+    for (int r = 0; r < c->d.rows; r++)
         for (int d = 0; d < SL_SKELETON__FIVE; d++)
-            m[r][d] = c->across[r][d] * v[r] * w[r * stride];
+            m[r][d] = c->d.across[r][d] * v[r] * w[r * stride];
 }
 
 /* The columns of variant i of the fixed factor beside variants of the other from `from` on. */
@@ -602,7 +461,7 @@ static void set_four(sl_search__skeleton_four *four, inside *w, const screen *c,
         four->x = NULL;
     }
     for (int d = 0; d < SL_SKELETON__FIVE; d++) {
-        for (int r = 0; r < c->rows; r++) four->a[d] += w->c[r][d];
+        for (int r = 0; r < c->d.rows; r++) four->a[d] += w->c[r][d];
         size += four->a[d] * four->a[d];
     }
     for (int d = 0; d < SL_SKELETON__FIVE; d++)
@@ -614,12 +473,12 @@ static void set_four(sl_search__skeleton_four *four, inside *w, const screen *c,
 static void set_beside(inside *w, const screen *c) {
     const sl_search__skeleton_set *its = &w->other->set[SL_SKELETON__ONE];
     double m[K][DIMS];
-    for (int r = 0; r < c->rows; r++)
-        for (int d = 0; d < DIMS; d++) m[r][d] = c->across[r][d] * w->lead[r];
+    for (int r = 0; r < c->d.rows; r++)
+        for (int d = 0; d < DIMS; d++) m[r][d] = c->d.across[r][d] * w->lead[r];
     for (int from = 0; from < its->count; from += BLOCK) {
         sl_search__skeleton_image *to = &w->b[from / BLOCK];
         if (sl_search__skeleton_has_summand(w->fixed))
-            c->s->kernels->images(to, m[0], w->lead, its->value + from, its->stride, c->rows,
+            c->s->kernels->images(to, m[0], w->lead, its->value + from, its->stride, c->d.rows,
                                   SL_MIN(BLOCK, its->count - from), LEAST);
         else
             memset(to, 0, sizeof *to);
@@ -627,11 +486,11 @@ static void set_beside(inside *w, const screen *c) {
 }
 
 static sl_status try_two_factors(screen *c, inside *w, int t, int f, int g) {
-    const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
+    const sl_search__skeleton_term *term = &c->s->term[c->d.base->term[t]];
     const int32_t mine = w->fixed->set[SL_SKELETON__ONE].count;
     const int32_t its = w->other->set[SL_SKELETON__ONE].count;
-    const double least = SL_MAX(DETERMINANT, DOUBTS * c->doubt);
-    fixed x = { w->fixed, { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
+    const double least = SL_MAX(DETERMINANT, DOUBTS * c->d.doubt);
+    sl_search__skeleton_fixed x = { w->fixed, { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
     take_leads(w, c, term, f, g);
     set_beside(w, c);
     for (; x.change.variant < mine; x.change.variant++)
@@ -640,7 +499,7 @@ static sl_status try_two_factors(screen *c, inside *w, int t, int f, int g) {
             int at[BLOCK];
             set_four(&four, w, c, x.change.variant, from);
             const int found =
-                c->s->kernels->meet_four(at, &four, c->rows, SL_MIN(BLOCK, its - from), least);
+                c->s->kernels->meet_four(at, &four, c->d.rows, SL_MIN(BLOCK, its - from), least);
             // kernels read whole vectors: the variants beside it are tried, too
             for (int k = 0, last = -1; k < found; k++) {
                 const int lanes = SL_SKELETON__LANES, first = from + at[k] / lanes * lanes;
@@ -656,7 +515,7 @@ static sl_status try_two_factors(screen *c, inside *w, int t, int f, int g) {
 
 /* Two factors of a term: the one with fewer variants is fixed. */
 static sl_status try_inside(screen *c, int t) {
-    const sl_search__skeleton_term *term = &c->s->term[c->base->term[t]];
+    const sl_search__skeleton_term *term = &c->s->term[c->d.base->term[t]];
     for (int f = 0; f < term->factors; f++)
         for (int g = 0; g < term->factors; g++) {
             inside *w = &c->two;
@@ -666,7 +525,7 @@ static sl_status try_inside(screen *c, int t) {
             const sl_search__skeleton_set *its = &w->other->set[SL_SKELETON__ONE];
             if (f == g || mine->count > its->count || (mine->count == its->count && f > g))
                 continue;
-            if (mine->count == 0 || c->rows > SL_MIN(mine->rows, its->rows)) continue;
+            if (mine->count == 0 || c->d.rows > SL_MIN(mine->rows, its->rows)) continue;
             if (its->count <= BLOCKS_INSIDE * BLOCK) SL_TRY(try_two_factors(c, w, t, f, g));
         }
     return SL_OK;
@@ -674,24 +533,21 @@ static sl_status try_inside(screen *c, int t) {
 
 static sl_status try_base(screen *c) {
     bool nothing;
-    // many columns are duplicates or dependent, so the rank is less
-    const int rows = count_plains(c->s, c->base) + DIMS;
-    c->rows = SL_MIN((rows + 7) / 8 * 8, K);
-    if (!take_plains(c) || !find_directions(&nothing, c)) return SL_OK;
+    if (!sl_search__skeleton_find_directions(&nothing, &c->d, &c->s->base[c->at])) return SL_OK;
     // where y is rounded many columns fit it: few come first
-    if (nothing) return add_hit(c, NULL, NULL, c->rank);
+    if (nothing) return add_hit(c, NULL, NULL, c->d.rank);
     c->turn++;
     c->waiting = c->blocks = 0;
-    for (int t = 0; t < c->base->terms; t++)
-        for (int f = 0; f < c->s->term[c->base->term[t]].factors; f++)
+    for (int t = 0; t < c->d.base->terms; t++)
+        for (int f = 0; f < c->s->term[c->d.base->term[t]].factors; f++)
             for (int set = 0; set < SL_SKELETON__SETS; set++) {
-                const int32_t piece = c->s->term[c->base->term[t]].piece[f];
+                const int32_t piece = c->s->term[c->d.base->term[t]].piece[f];
                 const int32_t count = c->s->piece[piece].set[set].count;
                 if (!(c->sets >> set & 1)) continue;
                 SL_TRY(try_factor(c, t, f, set, NULL, 0, count));
                 atomic_fetch_add_explicit(&c->s->job->tried, count, memory_order_relaxed);
             }
-    for (int t = 0; t < c->base->terms && c->inside && c->doubt < DOUBT_TWO; t++)
+    for (int t = 0; t < c->d.base->terms && c->inside && c->d.doubt < DOUBT_TWO; t++)
         SL_TRY(try_inside(c, t));
     return try_pairs(c);
 }
@@ -701,6 +557,7 @@ sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker, voi
     screen *c = sl_calloc(1, sizeof *c);
     if (!c) return sl_fail_memory(1, sizeof *c, "skeletons");
     c->s = g->s;
+    c->d.s = g->s;
     c->worker = worker;
     c->sets = g->sets;
     c->inside = g->inside;
@@ -710,7 +567,6 @@ sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker, voi
         if (sl_search__stop(g->s->job, worker == 0)) break;
         c->at = g->base[i];
         c->pairs = i < g->pairs;
-        c->base = &g->s->base[c->at];
         st = try_base(c);
     }
     sl_arena_clear(&c->scratch);
