@@ -35,7 +35,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 10, ROWS_LEAST = 48, GRAIN = 512, ROWS_TWO = 24 };
+enum { LEVELS = 10, ROWS_LEAST = 48, GRAIN = 512 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -115,11 +115,10 @@ static sl_status open_skeletons(void **state, sl_search__job *j) {
 enum {
     ONE = 1u << SL_SKELETON__ONE,
     FRACTION = 1u << SL_SKELETON__FRACTION,
-    TWO = 1u << SL_SKELETON__TWO,
 };
 
 /* Skeletons of a level. */
-typedef enum which { NONE, TWO_TERMS, OTHERS, ALL, QUOTIENTS, NO_QUOTIENTS } which;
+typedef enum which { NONE, TWO_TERMS, OTHERS, ALL, NO_QUOTIENTS } which;
 
 /* As sl_search__skeleton_screening has them. */
 static const struct level {
@@ -129,6 +128,7 @@ static const struct level {
     uint32_t sets;
     which pairs;
     bool inside;
+    bool two; // of skeleton_two.c
 } levels[LEVELS] = {
     { .which = TWO_TERMS, .sets = ONE },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_ALL },
@@ -138,7 +138,7 @@ static const struct level {
     { .which = OTHERS, .sets = ONE, .pairs = OTHERS },
     { .which = ALL, .inside = true },
     { .which = ALL, .sets = ONE | FRACTION, .pairs = TWO_TERMS },
-    { .which = QUOTIENTS, .sets = ONE | TWO },
+    { .two = true },
     { .which = NO_QUOTIENTS, .sets = ONE, .pairs = NO_QUOTIENTS },
 };
 
@@ -152,7 +152,6 @@ static bool is_of(const sl_search__skeleton_base *b, which w) {
     switch (w) {
     case TWO_TERMS: return b->terms == 2 && !b->quotient;
     case OTHERS: return b->terms > 2 || b->quotient;
-    case QUOTIENTS: return b->quotient;
     case NO_QUOTIENTS: return !b->quotient;
     case NONE: return false;
     default: return true;
@@ -174,8 +173,8 @@ static sl_status gather(sl_search__skeleton_hits *all, sl_skeletons *s) {
     return SL_OK;
 }
 
-static sl_status screen_level(sl_skeletons *s, int level) {
-    sl_search__skeleton_hits all = { 0 };
+/* The skeletons of a level against variants of its sets. */
+static sl_status screen_sets(sl_skeletons *s, int level) {
     const bool pairs = s->sigma == 0 || level == PAIRS_ROUNDED;
     int32_t n = 0, with_pairs = 0, *list = sl_malloc((size_t)SL_MAX(s->bases, 1), sizeof *list);
     if (!list) return sl_fail_memory((size_t)s->bases, sizeof *list, "skeletons");
@@ -190,7 +189,15 @@ static sl_status screen_level(sl_skeletons *s, int level) {
                                         levels[level].inside };
     sl_status st = sl_par_for(s->job->pool, n, GRAIN, sl_search__skeleton_screen, &g);
     sl_free(list);
-    if (st != SL_OK || sl_search__stop(s->job, true)) return st;
+    return st;
+}
+
+static sl_status screen_level(sl_skeletons *s, int level) {
+    sl_search__skeleton_hits all = { 0 };
+    bool done = true;
+    sl_status st =
+        levels[level].two ? sl_search__skeleton_screen_two(&done, s) : screen_sets(s, level);
+    if (st != SL_OK || !done || sl_search__stop(s->job, true)) return st;
     st = gather(&all, s);
     if (st == SL_OK) st = sl_search__skeleton_verify(s, &all, level);
     sl_free(all.hit);
@@ -224,8 +231,6 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
     if (*done && level != 1) SL_TRY(make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
     if (*done && (levels[level].sets & FRACTION))
         SL_TRY(make_variants(done, s, SL_SKELETON__FRACTION, SL_SKELETON__FITTED));
-    if (*done && (levels[level].sets & TWO))
-        SL_TRY(make_variants(done, s, SL_SKELETON__TWO, ROWS_TWO));
     return SL_OK;
 }
 

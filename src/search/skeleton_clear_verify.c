@@ -629,8 +629,7 @@ sl_status sl_search__skeleton_begin(bool *good, cleared *c, const sl_skeletons *
     sl_search__skeleton_replaced *to = &c->replaced;
     to->n = 0;
     for (int k = 0; k < h->changed; k++)
-        SL_TRY(sl_search__skeleton_variant_expr(&to->expr[to->n++], a, p,
-                                                &p->set[h->change.set].list[h->change.variant], k));
+        SL_TRY(sl_search__skeleton_change_expr(&to->expr[to->n++], a, s, p, &h->change, k));
     if (sl_search__skeleton_has_summand(p)) to->expr[to->n++] = p->plain[p->plains - 1];
     for (int k = 0; k < to->n && *good; k++) {
         SL_TRY(sl_expr_eval(to->value[k], a, to->expr[k], s->x, s->rows, NULL));

@@ -33,6 +33,7 @@ typedef struct sl_search__skeleton_factor {
 
 /* A place in a piece for a factor (free constant 1) and a summand (free constant 2). */
 typedef struct sl_search__skeleton_slot {
+    const sl_node *node;                       // that gets them
     const sl_node *expr[SL_SKELETON__CHANGED]; // the piece's columns with both
     const sl_program *program[SL_SKELETON__CHANGED];
     bool factor, summand; // which of them it takes
@@ -46,8 +47,14 @@ typedef struct sl_search__skeleton_variant {
     int8_t summand;
 } sl_search__skeleton_variant;
 
-/* Variants with one constant, with a fraction of two, and with two in one slot. */
-enum { SL_SKELETON__ONE, SL_SKELETON__FRACTION, SL_SKELETON__TWO, SL_SKELETON__SETS };
+/* Variants with one constant, and with a fraction of two. Those with two constants in one or two
+ * slots are too many to be stored: skeleton_two.c has them. */
+enum {
+    SL_SKELETON__ONE,
+    SL_SKELETON__FRACTION,
+    SL_SKELETON__SETS,
+    SL_SKELETON__TWO = SL_SKELETON__SETS
+};
 
 typedef struct sl_search__skeleton_set {
     int32_t count, stride; // stride: count rounded up to a multiple of the kernels' lanes
@@ -87,6 +94,7 @@ typedef struct sl_search__skeleton_piece {
     uint64_t name[SL_SKELETON__PLAIN]; // of the plain columns: sums of them are names of products
     sl_search__skeleton_divisor divisor;
     double (*value)[SL_SKELETON__ROWS]; // of the plain columns
+    bool sine;                          // with its cosine, so that a phase is free
     int slots;
     sl_search__skeleton_slot slot[SL_SKELETON__SLOTS];
     sl_search__skeleton_set set[SL_SKELETON__SETS];
@@ -180,6 +188,25 @@ SL_NODISCARD sl_status sl_search__skeleton_variant_expr(const sl_node **out, sl_
                                                         const sl_search__skeleton_piece *p,
                                                         const sl_search__skeleton_variant *v,
                                                         int c);
+/* Nodes of a piece that get constants: factor * node + summand. */
+typedef struct sl_search__skeleton_places {
+    int n;
+    const sl_node *node[2], *factor[2], *summand[2];
+} sl_search__skeleton_places;
+/* out[c] := column c of the piece of `node` with these. */
+SL_NODISCARD sl_status sl_search__skeleton_put_constants(const sl_node **out, sl_arena *a,
+                                                         const sl_search__skeleton_piece *p,
+                                                         const sl_node *node,
+                                                         const sl_search__skeleton_places *places);
+
+/* skeleton_two.c: a level of two constants inside one factor; column c of such a variant; and of
+ * one of any set. */
+SL_NODISCARD sl_status sl_search__skeleton_screen_two(bool *done, sl_skeletons *s);
+SL_NODISCARD sl_status sl_search__skeleton_change_expr(const sl_node **out, sl_arena *a,
+                                                       const sl_skeletons *s,
+                                                       const sl_search__skeleton_piece *p,
+                                                       const sl_search__skeleton_change *change,
+                                                       int c);
 
 /* skeleton_divisors.c: the divisor of a piece, if it is one; and a name for a product of powers,
  * such that those of factors add up to that of their product. */
@@ -193,6 +220,21 @@ SL_NODISCARD sl_status sl_search__skeleton_vary_divisor(bool *good,
                                                         sl_arena *a, const sl_skeletons *s,
                                                         const sl_search__skeleton_divisor *d,
                                                         int inner, int32_t variant);
+
+/* skeleton_rounded.c: where y is rounded, a fit of hits in all rows. One for each worker. */
+typedef struct sl_search__skeleton_fitting {
+    const sl_skeletons *s;
+    double weight[SL_SKELETON__ROWS]; // to units of half of y's last digit
+    int rank;
+    double left; // of the last vector: its square
+    double basis[SL_SKELETON__FITTED + 1][SL_SKELETON__ROWS];
+} sl_search__skeleton_fitting;
+void sl_search__skeleton_fitting_begin(sl_search__skeleton_fitting *f, const sl_skeletons *s);
+/* *out := does y differ from the columns of the hit by no more than rounding in all rows? f->rank:
+ * of these columns. */
+SL_NODISCARD sl_status sl_search__skeleton_fits(bool *out, sl_search__skeleton_fitting *f,
+                                                const sl_search__skeleton_hit *h,
+                                                sl_arena *scratch);
 
 /* skeleton_directions.c: the columns of a skeleton's terms without constants inside, and directions
  * orthogonal to them, in a few rows. */
@@ -232,23 +274,14 @@ typedef struct sl_search__skeleton_screening {
     uint32_t sets;       // bit i: variants of set i take part
     bool inside;         // and pairs of factors of one term
 } sl_search__skeleton_screening;
+/* Adds a hit; where y is rounded, only if it holds in all rows. left: what it leaves, for their
+ * order. */
+SL_NODISCARD sl_status sl_search__skeleton_add_hit(sl_skeletons *s, int worker,
+                                                   const sl_search__skeleton_hit *hit, double left,
+                                                   sl_search__skeleton_fitting *f,
+                                                   sl_arena *scratch);
 SL_NODISCARD sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker,
                                                   void *payload);
-
-/* skeleton_rounded.c: where y is rounded, a fit of hits in all rows. One for each worker. */
-typedef struct sl_search__skeleton_fitting {
-    const sl_skeletons *s;
-    double weight[SL_SKELETON__ROWS]; // to units of half of y's last digit
-    int rank;
-    double left; // of the last vector: its square
-    double basis[SL_SKELETON__FITTED + 1][SL_SKELETON__ROWS];
-} sl_search__skeleton_fitting;
-void sl_search__skeleton_fitting_begin(sl_search__skeleton_fitting *f, const sl_skeletons *s);
-/* *out := does y differ from the columns of the hit by no more than rounding in all rows? f->rank:
- * of these columns. */
-SL_NODISCARD sl_status sl_search__skeleton_fits(bool *out, sl_search__skeleton_fitting *f,
-                                                const sl_search__skeleton_hit *h,
-                                                sl_arena *scratch);
 
 /* skeleton_verify.c: the formulas of these hits are fitted in all rows, reduced and offered. */
 SL_NODISCARD sl_status sl_search__skeleton_verify(sl_skeletons *s, sl_search__skeleton_hits *hits,

@@ -167,6 +167,51 @@ static int meet(int *at, const double *v, const sl_search__skeleton_minors *m, i
     return found;
 }
 
+enum { SIEVED = SL_SKELETON__SIEVED / WD }; // vectors at once: each number of m serves them all
+
+static int sieve(int *at, const double (*m)[2], const double *v, int64_t stride, int rows, int n,
+                 double least) {
+    int found = 0;
+    for (int i = 0; i < n; i += SIEVED * WD) {
+        dvec q[2][SIEVED] = { { { 0 } } };
+        for (int r = 0; r < rows; r++)
+            for (int k = 0; k < SIEVED; k++) {
+                const dvec x = d_load(v + r * stride + i + k * WD);
+                q[0][k] += m[r][0] * x;
+                q[1][k] += m[r][1] * x;
+            }
+        for (int k = 0; k < SIEVED; k++) {
+            const lvec small = q[1][k] * q[1][k] < least * least * (q[0][k] * q[0][k]);
+            if (u_any((ulvec)small)) found = list_small(at, found, &small, i + k * WD, n);
+        }
+    }
+    return found;
+}
+
+/* p[d] q[e] - p[e] q[d]. */
+static inline dvec cross(const dvec *p, const dvec *q, int d, int e) {
+    return p[d] * q[e] - p[e] * q[d];
+}
+
+static int sieve_two(int *at, const double (*m)[3], const double *v, const double *w,
+                     int64_t stride, int rows, int n, double least) {
+    int found = 0;
+    for (int i = 0; i < n; i += WD) {
+        dvec q[3] = { { 0 } }, p[3] = { { 0 } };
+        for (int r = 0; r < rows; r++) {
+            const dvec x = d_load(v + r * stride + i), z = d_load(w + r * stride + i);
+            for (int d = 0; d < 3; d++) {
+                q[d] += m[r][d] * x;
+                p[d] += m[r][d] * z;
+            }
+        }
+        const dvec a = cross(q, p, 0, 1), b = cross(q, p, 0, 2), c = cross(q, p, 1, 2);
+        const lvec small = c * c < least * least * (a * a + b * b);
+        if (u_any((ulvec)small)) found = list_small(at, found, &small, i, n);
+    }
+    return found;
+}
+
 enum { FIVE = SL_SKELETON__FIVE };
 
 /* out[d] := the sum over rows of m[r][d] v[r stride]. */
@@ -177,11 +222,6 @@ static inline void multiply_five(dvec *out, const double (*m)[FIVE], const doubl
         const dvec x = d_load(v + r * stride);
         for (int d = 0; d < FIVE; d++) out[d] += m[r][d] * x;
     }
-}
-
-/* p[d] q[e] - p[e] q[d]. */
-static inline dvec cross(const dvec *p, const dvec *q, int d, int e) {
-    return p[d] * q[e] - p[e] * q[d];
 }
 
 static int meet_four(int *at, const sl_search__skeleton_four *f, int rows, int n, double least) {
@@ -222,6 +262,5 @@ static void keys(uint32_t *restrict high, uint32_t *restrict low,
     }
 }
 
-const sl_search__skeleton_kernels KERNELS = {
-    deflate, images, leave, minors, meet, meet_four, keys
-};
+const sl_search__skeleton_kernels KERNELS = { deflate, images, leave,     sieve, sieve_two,
+                                              minors,  meet,   meet_four, keys };

@@ -52,29 +52,37 @@ static const sl_node *number(builder *b, int n) {
     return b->failed ? NULL : checked(b, sl_expr_int(b->a, n));
 }
 
-/* c1 e + c2. */
-static const sl_node *with_constants(builder *b, const sl_node *e) {
+/* The nodes that get constants: one, the free constants 1 and 2. */
+static sl_search__skeleton_places one_place(builder *b, const sl_node *u) {
     const sl_node *c1 = checked(b, sl_expr_par(b->a, 1)), *c2 = checked(b, sl_expr_par(b->a, 2));
-    return two(b, SL_OP_ADD, two(b, SL_OP_MUL, c1, e), c2);
+    return (sl_search__skeleton_places){ 1, { u }, { c1 }, { c2 } };
 }
 
-/* e with c1 u + c2 in the place of its node u. */
-static const sl_node *put_constants(builder *b, const sl_node *e, const sl_node *u) {
+/* e with constants at these nodes. */
+static const sl_node *put_constants(builder *b, const sl_node *e,
+                                    const sl_search__skeleton_places *p) {
+    bool inside = false;
+    for (int i = 0; i < p->n; i++) inside = inside || (p->node[i] >= e && p->node[i] < e + e->len);
     if (b->failed) return NULL;
-    if (e == u) return with_constants(b, e);
-    if (u < e || u >= e + e->len || e->op == SL_OP_NUM) return e;
+    if (!inside) return e;
+    const sl_node *out = e;
     if (e->op == SL_OP_POW) {
-        const sl_node *base = put_constants(b, e + 1, u);
-        sl_rat exponent = sl_expr_num_value(sl_expr_next(e + 1));
-        return b->failed ? NULL : checked(b, sl_expr_pow(b->a, base, exponent));
+        const sl_node *base = put_constants(b, e + 1, p);
+        const sl_rat exponent = sl_expr_num_value(sl_expr_next(e + 1));
+        out = b->failed ? NULL : checked(b, sl_expr_pow(b->a, base, exponent));
+    } else if (e->op == SL_OP_ADD || e->op == SL_OP_MUL) {
+        const sl_node *operand[64], *at = e + 1;
+        int n = 0;
+        for (; at < e + e->len && n < SL_LEN(operand); at = sl_expr_next(at))
+            operand[n++] = put_constants(b, at, p);
+        out = b->failed ? NULL : checked(b, sl_expr_nary(b->a, (sl_op)e->op, operand, n));
+    } else if (e->op != SL_OP_VAR) {
+        out = function(b, (sl_op)e->op, put_constants(b, e + 1, p));
     }
-    if (e->op != SL_OP_ADD && e->op != SL_OP_MUL)
-        return function(b, (sl_op)e->op, put_constants(b, e + 1, u));
-    const sl_node *operand[64], *at = e + 1;
-    int n = 0;
-    for (; at < e + e->len && n < SL_LEN(operand); at = sl_expr_next(at))
-        operand[n++] = put_constants(b, at, u);
-    return b->failed ? NULL : checked(b, sl_expr_nary(b->a, (sl_op)e->op, operand, n));
+    for (int i = 0; i < p->n; i++)
+        if (p->node[i] == e)
+            out = two(b, SL_OP_ADD, two(b, SL_OP_MUL, p->factor[i], out), p->summand[i]);
+    return out;
 }
 
 /* The columns of u^(quarters/4) but for 1; returns how many. sine: a phase is free. */
@@ -136,15 +144,16 @@ static bool is_summand(const sl_node *e, const sl_node *u) {
 /* Slots at every variable and function inside `e`, which is the node or its argument. free:
  * summands of e make no difference. */
 static sl_status add_inner_slots(piece *p, sl_skeletons *s, builder *b, const sl_node *node,
-                                 const sl_node *e, bool free, bool sine) {
+                                 const sl_node *e, bool free) {
     for (const sl_node *u = e; u < e + e->len; u += sl_expr_step(u)) {
         bool root = u->op == SL_OP_POW && sl_expr_num_value(sl_expr_next(u + 1)).den > 1;
         if (u->op != SL_OP_VAR && u->op != SL_OP_EXP && u->op != SL_OP_SIN && !root) continue;
         const sl_node *column[SL_SKELETON__CHANGED];
-        const sl_node *changed = put_constants(b, node, u);
+        const sl_search__skeleton_places place = one_place(b, u);
+        const sl_node *changed = put_constants(b, node, &place);
         if (b->failed) break;
-        int n = columns_of(column, b, changed, p->factor.quarters, sine);
-        slot kind = { .factor = true, .summand = !(free && is_summand(e, u)) };
+        int n = columns_of(column, b, changed, p->factor.quarters, p->sine);
+        slot kind = { .node = u, .factor = true, .summand = !(free && is_summand(e, u)) };
         // a root of (a x + b)^2 is one of (x + b/a)^2
         kind.fractions = node->op == SL_OP_POW && u == node + 1;
         SL_TRY(add_slot(p, s, b, column, n, kind));
@@ -155,15 +164,17 @@ static sl_status add_inner_slots(piece *p, sl_skeletons *s, builder *b, const sl
 /* (u + c2)^power, and (c2 - u)^power where signs matter. */
 static sl_status add_outer_slot(piece *p, sl_skeletons *s, builder *b, const sl_node *u,
                                 int quarters) {
-    const sl_node *column = power(b, with_constants(b, u), quarters);
-    return add_slot(p, s, b, &column, 1,
-                    (slot){ .summand = true, .fractions = true, .negated = !is_whole(quarters) });
+    const sl_search__skeleton_places place = one_place(b, u);
+    const sl_node *column = power(b, put_constants(b, u, &place), quarters);
+    return add_slot(
+        p, s, b, &column, 1,
+        (slot){ .node = u, .summand = true, .fractions = true, .negated = !is_whole(quarters) });
 }
 
-static sl_status add_plains(piece *p, sl_skeletons *s, builder *b, const sl_node *node, bool sine) {
+static sl_status add_plains(piece *p, sl_skeletons *s, builder *b, const sl_node *node) {
     const int quarters = p->factor.quarters;
     const sl_node *column[SL_SKELETON__CHANGED];
-    int n = columns_of(column, b, node, quarters, sine);
+    int n = columns_of(column, b, node, quarters, p->sine);
     const sl_node *one = number(b, 1), *negative = NULL;
     if (!is_whole(quarters)) negative = power(b, two(b, SL_OP_MUL, number(b, -1), node), quarters);
     if (b->failed) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
@@ -186,20 +197,20 @@ static sl_status make_piece(piece *p, sl_skeletons *s, sl_search__skeleton_facto
     const sl_node *node = s->node[f.node];
     const int quarters = f.quarters;
     const bool linear = is_whole(quarters) && quarters > 0; // a summand is no constant inside
-    const bool sine = linear && node->op == SL_OP_SIN && quarters <= 2 * WHOLE;
     builder b = { .a = &s->arena };
     *p = (piece){ .factor = f, .columns = 1 };
+    p->sine = linear && node->op == SL_OP_SIN && quarters <= 2 * WHOLE;
     p->value = sl_arena_alloc(&s->arena, SL_SKELETON__PLAIN * sizeof *p->value);
     if (!p->value) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
-    SL_TRY(add_plains(p, s, &b, node, sine));
+    SL_TRY(add_plains(p, s, &b, node));
     SL_TRY(sl_search__skeleton_make_divisor(p, s));
     if (node->op == SL_OP_VAR) {
         if (!linear) SL_TRY(add_outer_slot(p, s, &b, node, quarters));
     } else if (node->op == SL_OP_EXP || node->op == SL_OP_SIN) {
-        SL_TRY(add_inner_slots(p, s, &b, node, node + 1, linear, sine));
+        SL_TRY(add_inner_slots(p, s, &b, node, node + 1, linear));
         if (!linear) SL_TRY(add_outer_slot(p, s, &b, node, quarters));
     } else {
-        SL_TRY(add_inner_slots(p, s, &b, node, node, false, false));
+        SL_TRY(add_inner_slots(p, s, &b, node, node, false));
     }
     return SL_OK;
 }
@@ -280,14 +291,10 @@ static void add(variant *out, int *n, int slot_at, int factor, int summand, int 
 static void list_constants(variant *out, int *n, const sl_skeletons *s, const slot *t, int at,
                            int set) {
     const int largest = SL_MIN(SL_MAX(s->high, -s->low), 64);
-    const bool one = set == SL_SKELETON__ONE, both = set == SL_SKELETON__TWO;
-    for (int a = s->low; a <= s->high && t->factor; a++) {
-        if (a == 0 || a == 1) continue;
-        if (one) add(out, n, at, a, 0, 1);
-        for (int b = s->low; b <= s->high && t->summand && both; b++)
-            if (b != 0) add(out, n, at, a, b, 1);
-    }
-    if (!t->summand || both || !(one || t->fractions)) return;
+    const bool one = set == SL_SKELETON__ONE;
+    for (int a = s->low; a <= s->high && t->factor && one; a++)
+        if (a != 0 && a != 1) add(out, n, at, a, 0, 1);
+    if (!t->summand || !(one || t->fractions)) return;
     for (int over = one ? 1 : 2; over <= (one ? 1 : largest); over++)
         for (int b = s->low; b <= s->high; b++) {
             if (b == 0 || !coprime(b, over)) continue;
@@ -416,4 +423,12 @@ sl_status sl_search__skeleton_variant_expr(const sl_node **out, sl_arena *a, con
     sl_rat value[2] = { SL_RAT(v->factor), SL_RAT(0) };
     (void)sl_expr_rat_make(&value[1], v->summand, v->over);
     return sl_expr_bind(out, a, p->slot[v->slot].expr[c], value, (bool[]){ true, true });
+}
+
+sl_status sl_search__skeleton_put_constants(const sl_node **out, sl_arena *a, const piece *p,
+                                            const sl_node *node,
+                                            const sl_search__skeleton_places *places) {
+    builder b = { .a = a };
+    (void)columns_of(out, &b, put_constants(&b, node, places), p->factor.quarters, p->sine);
+    return b.failed ? sl_fail(SL_ENOMEM, "no memory for a skeleton") : SL_OK;
 }

@@ -93,21 +93,17 @@ typedef struct screen {
 
 /* ---------------------------------------------------------------- hits ---------------------- */
 
-static sl_status add_hit(screen *c, const sl_search__skeleton_change *a,
-                         const sl_search__skeleton_change *b, double left) {
-    sl_search__skeleton_hits *h = &c->s->hits[c->worker];
-    sl_search__skeleton_hit new;
-    memset(&new, 0, sizeof new);
-    new.base = c->at;
-    new.changes = (a != NULL) + (b != NULL);
-    if (a) new.change[0] = *a;
-    if (b) new.change[1] = *b;
-    if (c->s->sigma > 0) { // the residual of exact data is rounding
+sl_status sl_search__skeleton_add_hit(sl_skeletons *s, int worker,
+                                      const sl_search__skeleton_hit *hit, double left,
+                                      sl_search__skeleton_fitting *f, sl_arena *scratch) {
+    sl_search__skeleton_hits *h = &s->hits[worker];
+    sl_search__skeleton_hit new = *hit;
+    if (s->sigma > 0) { // the residual of exact data is rounding
         bool fits;
-        SL_TRY(sl_search__skeleton_fits(&fits, &c->fitting, &new, &c->scratch));
-        sl_arena_rewind(&c->scratch, 0);
+        SL_TRY(sl_search__skeleton_fits(&fits, f, &new, scratch));
+        sl_arena_rewind(scratch, 0);
         if (!fits) return SL_OK;
-        new.left = c->fitting.rank + 1e-3 * SL_MIN(left, 100);
+        new.left = f->rank + 1e-3 * SL_MIN(left, 100);
     }
     if (h->count == h->room) {
         int64_t room = SL_MAX(64, 2 * h->room);
@@ -118,6 +114,17 @@ static sl_status add_hit(screen *c, const sl_search__skeleton_change *a,
     }
     h->hit[h->count++] = new;
     return SL_OK;
+}
+
+static sl_status add_hit(screen *c, const sl_search__skeleton_change *a,
+                         const sl_search__skeleton_change *b, double left) {
+    sl_search__skeleton_hit hit;
+    memset(&hit, 0, sizeof hit);
+    hit.base = c->at;
+    hit.changes = (a != NULL) + (b != NULL);
+    if (a) hit.change[0] = *a;
+    if (b) hit.change[1] = *b;
+    return sl_search__skeleton_add_hit(c->s, c->worker, &hit, left, &c->fitting, &c->scratch);
 }
 
 /* Images i of the block and `other` agree but for direction 0, and differ in that: the square of

@@ -125,8 +125,7 @@ static sl_status take_change(changed *out, formula *f, const sl_search__skeleton
     const sl_search__skeleton_piece *p = &f->s->piece[t->piece[c->factor]];
     *out = (changed){ .factor = c->factor, .count = p->columns };
     for (int k = 0; k < p->columns; k++)
-        SL_TRY(sl_search__skeleton_variant_expr(&out->expr[k], f->a, p,
-                                                &p->set[c->set].list[c->variant], k));
+        SL_TRY(sl_search__skeleton_change_expr(&out->expr[k], f->a, f->s, p, c, k));
     // a summand outside, which matters beside a variant of another factor
     if (sl_search__skeleton_has_summand(p)) out->expr[out->count++] = p->plain[p->plains - 1];
     return SL_OK;
