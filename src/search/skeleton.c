@@ -142,9 +142,9 @@ static const struct level {
     { .which = NO_QUOTIENTS, .sets = ONE, .pairs = NO_QUOTIENTS },
 };
 
-enum { PAIRS_ROUNDED = LEVELS - 1 };
+enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 3 };
 
-/* The order where y is rounded, by what is found; the last two do not apply. */
+/* The order where y is rounded, by what is found; the last three do not apply. */
 static const int rounded_levels[LEVELS] = { 0, 1, 3, 5, 7, PAIRS_ROUNDED, 6, 8, 2, 4 };
 
 static bool is_of(const sl_search__skeleton_base *b, which w) {
@@ -237,7 +237,7 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
 static sl_status run_level(bool *more, void *state, int number) {
     sl_skeletons *s = state;
     bool done;
-    const int n = s && s->sigma > 0 ? LEVELS : PAIRS_ROUNDED;
+    const int n = s && s->sigma > 0 ? LEVELS - NOT_ROUNDED : PAIRS_ROUNDED;
     *more = s && number + 1 < n;
     if (!s || number >= n) return SL_OK;
     const int level = s->sigma > 0 ? rounded_levels[number] : number;
@@ -245,9 +245,7 @@ static sl_status run_level(bool *more, void *state, int number) {
     if (!done) *more = false;
     if (!done || sl_search__stop(s->job, true)) return SL_OK;
     if (levels[level].cleared)
-        return s->sigma > 0 && levels[level].clearing >= SL_SKELETON__CLEAR_VARIED_BELOW
-                   ? SL_OK
-                   : sl_search__skeleton_clear_all(s, levels[level].clearing, level);
+        return sl_search__skeleton_clear_all(s, levels[level].clearing, level);
     return screen_level(s, level);
 }
 

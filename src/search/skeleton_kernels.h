@@ -53,13 +53,13 @@ typedef struct sl_search__skeleton_kernels {
      * They are made orthonormal, one after the other; 0 where the square of what is left of one is
      * below `least`. */
     void (*leave)(double *left, sl_search__skeleton_image *image, int count, int n, double least);
-    /* The variants whose image is all in direction 0, or nearly so: at[] := those with |q1| < least
-     * |q0|, where qd is the sum over r of m[r][d] v[r stride + i]; returns how many. n: a multiple
-     * of SL_SKELETON__SIEVED. */
-    int (*sieve)(int *at, const double (*m)[2], const double *v, int64_t stride, int rows, int n,
-                 double least);
-    /* The same of two columns, v and w, with images q and p: those whose span has direction 0, by
-     * |q1 p2 - q2 p1| < least sqrt((q0 p1 - q1 p0)^2 + (q0 p2 - q2 p0)^2). */
+    /* The variants whose image in one direction is next to 0: at[] := those with |q| <
+     * least size[i], where q is the sum over k of m[k] v[row[k] stride + i]; returns how many. n: a
+     * multiple of SL_SKELETON__SIEVED. */
+    int (*sieve)(int *at, const double *m, const int *row, int rows, const double *v,
+                 int64_t stride, const double *size, double least, int n);
+    /* Of two columns, v and w, with images q and p: those whose span has direction 0, by |q1 p2 -
+     * q2 p1| < least sqrt((q0 p1 - q1 p0)^2 + (q0 p2 - q2 p0)^2). */
     int (*sieve_two)(int *at, const double (*m)[3], const double *v, const double *w,
                      int64_t stride, int rows, int n, double least);
     /* All minors of `count` columns in `size` directions from `first` on, by ascending set of

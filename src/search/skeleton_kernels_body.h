@@ -167,22 +167,21 @@ static int meet(int *at, const double *v, const sl_search__skeleton_minors *m, i
     return found;
 }
 
-enum { SIEVED = SL_SKELETON__SIEVED / WD }; // vectors at once: each number of m serves them all
+enum { SIEVED = SL_SKELETON__SIEVED / WD }; // vectors at once: their sums do not wait
 
-static int sieve(int *at, const double (*m)[2], const double *v, int64_t stride, int rows, int n,
-                 double least) {
+static int sieve(int *at, const double *m, const int *row, int rows, const double *v,
+                 int64_t stride, const double *size, double least, int n) {
     int found = 0;
     for (int i = 0; i < n; i += SIEVED * WD) {
-        dvec q[2][SIEVED] = { { { 0 } } };
-        for (int r = 0; r < rows; r++)
-            for (int k = 0; k < SIEVED; k++) {
-                const dvec x = d_load(v + r * stride + i + k * WD);
-                q[0][k] += m[r][0] * x;
-                q[1][k] += m[r][1] * x;
-            }
-        for (int k = 0; k < SIEVED; k++) {
-            const lvec small = q[1][k] * q[1][k] < least * least * (q[0][k] * q[0][k]);
-            if (u_any((ulvec)small)) found = list_small(at, found, &small, i + k * WD, n);
+        dvec q[SIEVED] = { { 0 } };
+        for (int k = 0; k < rows; k++) {
+            const double *x = v + row[k] * stride + i;
+            for (int l = 0; l < SIEVED; l++) q[l] += m[k] * d_load(x + l * WD);
+        }
+        for (int l = 0; l < SIEVED; l++) {
+            const dvec most = least * d_load(size + i + l * WD);
+            const lvec small = (q[l] < most) & (q[l] > -most);
+            if (u_any((ulvec)small)) found = list_small(at, found, &small, i + l * WD, n);
         }
     }
     return found;

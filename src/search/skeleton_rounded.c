@@ -48,12 +48,6 @@ static sl_status take_change(changed *out, const fitting *f, const sl_search__sk
     const sl_search__skeleton_piece *p = &f->s->piece[t->piece[c->factor]];
     out->factor = c->factor;
     out->count = p->columns;
-    for (int k = 0; k < p->columns && c->set == SL_SKELETON__TWO; k++) {
-        const sl_node *e;
-        SL_TRY(sl_search__skeleton_change_expr(&e, scratch, f->s, p, c, k));
-        SL_TRY(sl_expr_eval(out->value[k], scratch, e, f->s->x, f->s->rows, NULL));
-    }
-    if (c->set == SL_SKELETON__TWO) return SL_OK;
     const sl_search__skeleton_variant *v = &p->set[c->set].list[c->variant];
     const double constant[2] = { v->factor, (double)v->summand / v->over };
     for (int k = 0; k < p->columns; k++)

@@ -3,11 +3,13 @@
  * A factor has up to some ten thousand variants with two constants, in one slot or in two: too many
  * to be stored for all factors, and to be compared in eight directions for every skeleton. So
  * factors are taken one after the other. The variants of one are evaluated, then all skeletons that
- * have it are screened: the image of a variant that makes a formula is all in direction 0, so two
- * directions tell nearly all others. What is left is compared in all directions.
+ * have it are screened. The image of a variant that makes a formula is all in direction 0, which
+ * is y's. So one other direction rules out nearly all variants, and it is a combination of them
+ * that is 0 in as many rows as possible. What is left is compared in all directions.
  *
  * The other factors of the term have no constants: with more columns, more directions would be
- * needed. A sine has its phase: two columns, three directions. */
+ * needed. A sine has its phase: two columns, three directions. Where y is rounded this level does
+ * not apply. */
 #include <math.h>
 #include <string.h>
 
@@ -27,8 +29,8 @@ enum {
     CONSTANTS = 4,
 };
 static const double LEFT = 1e-14, LEAST = 1e-18; // squares, as in skeleton_screen.c
-/* What direction 0 tells of the others; of y's direction, where y is rounded. */
-static const double SIEVE = 1e-6, DOUBT = 1e-3;
+/* An image that is next to 0: as a part of the sum of what is added up; of that in direction 0. */
+static const double CANCELLED = 1e-11, SIEVE = 1e-6;
 
 /* ---------------------------------------------------------------- variants ------------------ */
 
@@ -136,10 +138,12 @@ typedef struct workspace {
     double x[ROWS][SL_SKELETON__INPUTS][CHUNK]; // a row's inputs, once for every variant
     double constant[CONSTANTS][CHUNK];
     double value[COLUMNS][ROWS * VARIANTS]; // by row and variant
+    double size[VARIANTS];                  // sums of |values|
     sl_search__skeleton_directions d;
-    double two[ROWS][2], three[ROWS][3], all[ROWS][DIMS]; // directions times the other factors
+    double three[ROWS][3], all[ROWS][DIMS]; // directions times the other factors
+    int row[ROWS], rows;                    // in which one direction is not 0
+    double one[ROWS];                       // that direction times the other factors there
     sl_search__skeleton_image image[COLUMNS];
-    sl_search__skeleton_fitting fitting;
     sl_arena scratch;
 } workspace;
 
@@ -198,6 +202,9 @@ static sl_status evaluate(workspace *w, const piece *p) {
         }
         sl_arena_rewind(&w->scratch, 0);
     }
+    memset(w->size, 0, (size_t)w->stride * sizeof *w->size);
+    for (int r = 0; r < ROWS; r++)
+        for (int i = 0; i < w->count; i++) w->size[i] += fabs(w->value[0][r * w->stride + i]);
     return SL_OK;
 }
 
@@ -206,52 +213,88 @@ static sl_status evaluate(workspace *w, const piece *p) {
 /* Some variants in all directions. */
 static sl_status check(workspace *w, const piece *p, const use *u, int from) {
     const sl_search__skeleton_kernels *kernels = w->s->kernels;
-    const double reach = w->d.doubt * w->d.doubt;
     double left[LANES];
     for (int c = 0; c < p->columns; c++)
         kernels->images(&w->image[c], w->all[0], w->d.product[0], &w->value[c][from], w->stride,
                         w->d.rows, LANES, LEAST);
     kernels->leave(left, w->image, p->columns, LANES, LEAST);
     for (int i = 0; i < SL_MIN(LANES, w->count - from); i++) {
-        if (!(left[i] < SL_MAX(LEFT, reach))) continue;
+        if (!(left[i] < LEFT)) continue;
         sl_search__skeleton_hit hit;
         memset(&hit, 0, sizeof hit);
         hit.base = u->base;
         hit.changes = 1;
         hit.change[0] =
             (sl_search__skeleton_change){ u->term, u->factor, SL_SKELETON__TWO, from + i };
-        SL_TRY(sl_search__skeleton_add_hit(w->s, w->worker, &hit, left[i] / reach, &w->fitting,
-                                           &w->scratch));
+        SL_TRY(sl_search__skeleton_add_hit(w->s, w->worker, &hit, 0, NULL, &w->scratch));
     }
     return SL_OK;
 }
 
+/* A direction orthogonal to y and the plain columns that is 0 in many rows: by elimination in all
+ * directions but y's. */
+static void find_one(workspace *w) {
+    const sl_search__skeleton_directions *d = &w->d;
+    double v[DIMS - 1][ROWS], most = 0;
+    for (int k = 0; k < DIMS - 1; k++)
+        for (int r = 0; r < d->rows; r++) v[k][r] = d->across[r][k + 1];
+    bool gone[ROWS] = { false };
+    for (int k = 0; k < DIMS - 2; k++) {
+        int pivot = 0;
+        for (int r = 1; r < d->rows; r++)
+            if (fabs(v[k][r]) > fabs(v[k][pivot])) pivot = r;
+        gone[pivot] = true;
+        for (int o = k + 1; o < DIMS - 1; o++) {
+            const double factor = v[o][pivot] / v[k][pivot];
+            for (int r = 0; r < d->rows; r++) v[o][r] = gone[r] ? 0 : v[o][r] - factor * v[k][r];
+        }
+    }
+    w->rows = 0;
+    for (int r = 0; r < d->rows; r++) {
+        if (gone[r]) continue;
+        w->row[w->rows] = r;
+        w->one[w->rows] = v[DIMS - 2][r] * d->product[0][r];
+        most = SL_MAX(most, fabs(w->one[w->rows]));
+        w->rows++;
+    }
+    for (int k = 0; k < w->rows; k++) w->one[k] /= most;
+}
+
+/* Is the image of variant i in that direction next to 0, too, beside what is added up? */
+static bool is_cancelled(const workspace *w, int i) {
+    double sum = 0, size = 0;
+    for (int k = 0; k < w->rows; k++) {
+        const double v = w->one[k] * w->value[0][w->row[k] * w->stride + i];
+        sum += v, size += fabs(v);
+    }
+    return fabs(sum) < CANCELLED * size;
+}
+
 static sl_status screen_use(workspace *w, const piece *p, const use *u) {
     const sl_search__skeleton_base *base = &w->s->base[u->base];
+    const sl_search__skeleton_kernels *kernels = w->s->kernels;
     sl_search__skeleton_directions *d = &w->d;
     bool nothing;
-    if (!sl_search__skeleton_find_directions(&nothing, d, base) || nothing || d->doubt > DOUBT)
-        return SL_OK;
+    if (!sl_search__skeleton_find_directions(&nothing, d, base) || nothing) return SL_OK;
     sl_search__skeleton_multiply_plains(d, &w->s->term[base->term[u->term]], u->factor, NULL);
     if (d->products == 0) return SL_OK;
     for (int r = 0; r < d->rows; r++)
         for (int k = 0; k < DIMS; k++) {
-            const double m = d->across[r][k] * d->product[0][r];
-            if (k < 2) w->two[r][k] = m;
-            if (k < 3) w->three[r][k] = m;
-            w->all[r][k] = m;
+            w->all[r][k] = d->across[r][k] * d->product[0][r];
+            if (k < 3) w->three[r][k] = w->all[r][k];
         }
-    const double least = SL_MAX(SIEVE, d->doubt);
+    find_one(w);
     for (int from = 0; from < w->stride; from += CHUNK) {
         int at[CHUNK], n = SL_MIN(CHUNK, w->stride - from);
         const double *v = &w->value[0][from], *z = &w->value[1][from];
-        const int found =
-            p->columns > 1
-                ? w->s->kernels->sieve_two(at, w->three, v, z, w->stride, d->rows, n, least)
-                : w->s->kernels->sieve(at, w->two, v, w->stride, d->rows, n, least);
+        const int found = p->columns > 1
+                              ? kernels->sieve_two(at, w->three, v, z, w->stride, d->rows, n, SIEVE)
+                              : kernels->sieve(at, w->one, w->row, w->rows, v, w->stride,
+                                               &w->size[from], CANCELLED, n);
         for (int k = 0, last = -1; k < found; k++) {
             const int group = from + at[k] / LANES * LANES;
-            if (group != last) SL_TRY(check(w, p, u, group));
+            if (group == last || !(p->columns > 1 || is_cancelled(w, from + at[k]))) continue;
+            SL_TRY(check(w, p, u, group));
             last = group;
         }
     }
@@ -312,7 +355,6 @@ static sl_status new_workspace(workspace **out, sl_skeletons *s) {
     w->d.s = s;
     w->scratch = (sl_arena){ 0 };
     set_inputs(w);
-    if (s->sigma > 0) sl_search__skeleton_fitting_begin(&w->fitting, s);
     return SL_OK;
 }
 
