@@ -35,7 +35,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 10, ROWS_LEAST = 48, GRAIN = 512 };
+enum { LEVELS = 11, ROWS_LEAST = 48, GRAIN = 512 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -139,13 +139,14 @@ static const struct level {
     { .which = ALL, .inside = true },
     { .which = ALL, .sets = ONE | FRACTION, .pairs = TWO_TERMS },
     { .two = true },
+    { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_WIDE },
     { .which = NO_QUOTIENTS, .sets = ONE, .pairs = NO_QUOTIENTS },
 };
 
-enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 3 };
+enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 4 };
 
-/* The order where y is rounded, by what is found; the last three do not apply. */
-static const int rounded_levels[LEVELS] = { 0, 1, 3, 5, 7, PAIRS_ROUNDED, 6, 8, 2, 4 };
+/* The order where y is rounded, by what is found; the last ones do not apply. */
+static const int rounded_levels[LEVELS] = { 0, 1, 3, 5, 7, PAIRS_ROUNDED, 6, 8, 9, 2, 4 };
 
 static bool is_of(const sl_search__skeleton_base *b, which w) {
     if (b->terms < 2) return false;

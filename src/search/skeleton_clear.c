@@ -283,8 +283,7 @@ sl_status sl_search__skeleton_clear_all(sl_skeletons *s, sl_search__skeleton_cle
     sl_search__skeleton_clear_screening g = { s, sl_calloc((size_t)workers, sizeof *g.hits), how };
     if (!g.hits) return sl_fail_memory((size_t)workers, sizeof *g.hits, "skeletons");
     set_weights(s);
-    const bool vary =
-        how == SL_SKELETON__CLEAR_VARIED_BELOW || how == SL_SKELETON__CLEAR_VARIED_ABOVE;
+    const bool vary = how >= SL_SKELETON__CLEAR_VARIED_BELOW;
     st = sl_par_for(s->job->pool, s->n_with_divisors, GRAIN,
                     vary ? sl_search__skeleton_vary : screen_part, &g);
     if (st == SL_OK) st = gather(&all, g.hits, workers);

@@ -397,6 +397,7 @@ typedef enum sl_search__skeleton_clearing {
     SL_SKELETON__CLEAR_SOME,         // where these are too many: some of them
     SL_SKELETON__CLEAR_VARIED_BELOW, // one constant inside a function of a divisor
     SL_SKELETON__CLEAR_VARIED_ABOVE, // one inside a function of a numerator
+    SL_SKELETON__CLEAR_VARIED_WIDE,  // both, of more columns
 } sl_search__skeleton_clearing;
 typedef struct sl_search__skeleton_clear_screening {
     sl_skeletons *s;

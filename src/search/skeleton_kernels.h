@@ -8,19 +8,24 @@
 #include "base/base.h"
 
 enum {
-    SL_SKELETON__DIMS = 8,     // directions that are left when columns are taken out
-    SL_SKELETON__LANES = 8,    // blocks are padded to a multiple
-    SL_SKELETON__BLOCK = 128,  // variants at once
-    SL_SKELETON__SIEVED = 32,  // the same where a block is long
-    SL_SKELETON__BESIDE = 4,   // columns of a variant beside another
-    SL_SKELETON__TOGETHER = 6, // columns of two variants
-    SL_SKELETON__MINORS = 20,  // the most of them: subsets of 3 of 6 rows
+    SL_SKELETON__DIMS = 8,       // directions that are left when columns are taken out
+    SL_SKELETON__DIMS_WIDE = 16, // the same for variants of many columns
+    SL_SKELETON__LANES = 8,      // blocks are padded to a multiple
+    SL_SKELETON__BLOCK = 128,    // variants at once
+    SL_SKELETON__SIEVED = 32,    // the same where a block is long
+    SL_SKELETON__BESIDE = 4,     // columns of a variant beside another
+    SL_SKELETON__TOGETHER = 6,   // columns of two variants
+    SL_SKELETON__MINORS = 20,    // the most of them: subsets of 3 of 6 rows
 };
 
 /* Images of a block: by direction, one number per variant. */
 typedef struct sl_search__skeleton_image {
     double q[SL_SKELETON__DIMS][SL_SKELETON__BLOCK];
 } sl_search__skeleton_image;
+
+typedef struct sl_search__skeleton_wide {
+    double q[SL_SKELETON__DIMS_WIDE][SL_SKELETON__BLOCK];
+} sl_search__skeleton_wide;
 
 /* Minors of a block, in the same way. */
 typedef struct sl_search__skeleton_minors {
@@ -49,10 +54,14 @@ typedef struct sl_search__skeleton_kernels {
      * where less than `least` is left of the vector with the weights w[r]. */
     void (*images)(sl_search__skeleton_image *out, const double *across, const double *w,
                    const double *v, int64_t stride, int rows, int n, double least);
+    void (*images_wide)(sl_search__skeleton_wide *out, const double *across, const double *w,
+                        const double *v, int64_t stride, int rows, int n, double least);
     /* left[i] := the square of what the `count` vectors image[..].q[.][i] leave of direction 0.
      * They are made orthonormal, one after the other; 0 where the square of what is left of one is
      * below `least`. */
     void (*leave)(double *left, sl_search__skeleton_image *image, int count, int n, double least);
+    void (*leave_wide)(double *left, sl_search__skeleton_wide *image, int count, int n,
+                       double least);
     /* The variants whose image in one direction is next to 0: at[] := those with |q| <
      * least size[i], where q is the sum over k of m[k] v[row[k] stride + i]; returns how many. n: a
      * multiple of SL_SKELETON__SIEVED. */

@@ -6,7 +6,12 @@
 #include "search/lattice_kernels.h"
 #include "search/skeleton_kernels.h"
 
-enum { PARTS = SL_SKELETON__LANES / WD, DIMS = SL_SKELETON__DIMS };
+enum {
+    PARTS = SL_SKELETON__LANES / WD,
+    DIMS = SL_SKELETON__DIMS,
+    DIMS_MOST = SL_SKELETON__DIMS_WIDE,
+    BLOCK = SL_SKELETON__BLOCK
+};
 enum { SHIFT = 6 }; // bits of a ratio's float that keys leave out
 
 static const double PARALLEL = 1e-12; // square of the length of one that is all in direction 0
@@ -60,51 +65,70 @@ static inline void inverse_root(dvec *out, const dvec *s, const dvec *least) {
     for (int i = 0; i < WD; i++) (*out)[i] = (*s)[i] > (*least)[i] ? 1 / sqrt((*s)[i]) : 0;
 }
 
-static void images(sl_search__skeleton_image *out, const double *across, const double *w,
-                   const double *v, int64_t stride, int rows, int n, double least) {
+/* Images and what they leave, in any number of directions: q[d] has one number per variant, and
+ * that of column c and direction d is q[c dims + d]. */
+SL_INLINE void images_in(double (*out)[BLOCK], int dims, const double *across, const double *w,
+                         const double *v, int64_t stride, int rows, int n, double least) {
     for (int i = 0; i < n; i += WD) {
-        dvec q[DIMS] = { { 0 } }, norm = { 0 }, size = { 0 };
+        dvec q[DIMS_MOST] = { { 0 } }, norm = { 0 }, size = { 0 };
         for (int r = 0; r < rows; r++) {
             const dvec x = d_load(v + r * stride + i), weighted = x * w[r];
             norm += weighted * weighted;
-            for (int d = 0; d < DIMS; d++) q[d] += across[r * DIMS + d] * x;
+            for (int d = 0; d < dims; d++) q[d] += across[r * dims + d] * x;
         }
-        for (int d = 0; d < DIMS; d++) size += q[d] * q[d];
+        for (int d = 0; d < dims; d++) size += q[d] * q[d];
         const dvec rounding = norm * least;
         dvec scale;
         inverse_root(&scale, &size, &rounding);
-        for (int d = 0; d < DIMS; d++) d_store(&out->q[d][i], q[d] * scale);
+        for (int d = 0; d < dims; d++) d_store(&out[d][i], q[d] * scale);
     }
 }
 
-/* *rest less what it has of q, which is of length 1. */
-static inline void take_out(dvec *rest, const dvec *q) {
-    dvec part = { 0 };
-    for (int d = 0; d < DIMS; d++) part += rest[d] * q[d];
-    for (int d = 0; d < DIMS; d++) rest[d] -= part * q[d];
+SL_INLINE void leave_in(double *left, double (*image)[BLOCK], int dims, int count, int n,
+                        double least) {
+    const dvec nothing = d_set(least);
+    for (int i = 0; i < n; i += WD) {
+        dvec rest[DIMS_MOST] = { { 0 } }, sum = { 0 };
+        rest[0] += 1.0;
+        for (int c = 0; c < count; c++) {
+            dvec q[DIMS_MOST], size = { 0 }, scale, part;
+            for (int d = 0; d < dims; d++) q[d] = d_load(&image[c * dims + d][i]);
+            for (int b = 0; b < c; b++) {
+                part = d_set(0);
+                for (int d = 0; d < dims; d++) part += q[d] * d_load(&image[b * dims + d][i]);
+                for (int d = 0; d < dims; d++) q[d] -= part * d_load(&image[b * dims + d][i]);
+            }
+            for (int d = 0; d < dims; d++) size += q[d] * q[d];
+            inverse_root(&scale, &size, &nothing);
+            part = d_set(0);
+            for (int d = 0; d < dims; d++) {
+                d_store(&image[c * dims + d][i], q[d] *= scale);
+                part += rest[d] * q[d];
+            }
+            for (int d = 0; d < dims; d++) rest[d] -= part * q[d];
+        }
+        for (int d = 0; d < dims; d++) sum += rest[d] * rest[d];
+        d_store(left + i, sum);
+    }
+}
+
+static void images(sl_search__skeleton_image *out, const double *across, const double *w,
+                   const double *v, int64_t stride, int rows, int n, double least) {
+    images_in(out->q, DIMS, across, w, v, stride, rows, n, least);
 }
 
 static void leave(double *left, sl_search__skeleton_image *image, int count, int n, double least) {
-    const dvec nothing = d_set(least);
-    for (int i = 0; i < n; i += WD) {
-        dvec rest[DIMS] = { { 0 } }, sum = { 0 };
-        rest[0] += 1.0;
-        for (int c = 0; c < count; c++) {
-            dvec q[DIMS], size = { 0 }, scale;
-            for (int d = 0; d < DIMS; d++) q[d] = d_load(&image[c].q[d][i]);
-            for (int b = 0; b < c; b++) {
-                dvec part = { 0 };
-                for (int d = 0; d < DIMS; d++) part += q[d] * d_load(&image[b].q[d][i]);
-                for (int d = 0; d < DIMS; d++) q[d] -= part * d_load(&image[b].q[d][i]);
-            }
-            for (int d = 0; d < DIMS; d++) size += q[d] * q[d];
-            inverse_root(&scale, &size, &nothing);
-            for (int d = 0; d < DIMS; d++) d_store(&image[c].q[d][i], q[d] *= scale);
-            take_out(rest, q);
-        }
-        for (int d = 0; d < DIMS; d++) sum += rest[d] * rest[d];
-        d_store(left + i, sum);
-    }
+    leave_in(left, (void *)image, DIMS, count, n, least);
+}
+
+static void images_wide(sl_search__skeleton_wide *out, const double *across, const double *w,
+                        const double *v, int64_t stride, int rows, int n, double least) {
+    images_in(out->q, DIMS_MOST, across, w, v, stride, rows, n, least);
+}
+
+static void leave_wide(double *left, sl_search__skeleton_wide *image, int count, int n,
+                       double least) {
+    leave_in(left, (void *)image, DIMS_MOST, count, n, least);
 }
 
 /* Column k in `size` directions. One that is in the span of others is 0, and so would be all
@@ -261,5 +285,16 @@ static void keys(uint32_t *restrict high, uint32_t *restrict low,
     }
 }
 
-const sl_search__skeleton_kernels KERNELS = { deflate, images, leave,     sieve, sieve_two,
-                                              minors,  meet,   meet_four, keys };
+const sl_search__skeleton_kernels KERNELS = {
+    .deflate = deflate,
+    .images = images,
+    .images_wide = images_wide,
+    .leave = leave,
+    .leave_wide = leave_wide,
+    .sieve = sieve,
+    .sieve_two = sieve_two,
+    .minors = minors,
+    .meet = meet,
+    .meet_four = meet_four,
+    .keys = keys,
+};

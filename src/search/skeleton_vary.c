@@ -23,31 +23,42 @@ static const double LEAST = 1e-20, NOTHING = 1e-12;
 /* A constant inside a function of a numerator: with v the function and W the products it occurs in,
  * the columns v W are added to those without it. As in skeleton_screen.c the latter are projected
  * out, and all variants v of a factor are compared by their images in eight directions: a formula
- * is one whose images are dependent. */
+ * is one whose images are dependent. Eight or more columns v W are a level of their own, in more
+ * directions. */
 enum {
     DIMS = SL_SKELETON__DIMS,
+    DIMS_WIDE = SL_SKELETON__DIMS_WIDE,
     BLOCK = SL_SKELETON__BLOCK,
-    VARIED = DIMS - 1, // columns v W
+    VARIED = DIMS_WIDE - 1, // columns v W
     FITTED = SL_SKELETON__FITTED,
 };
 
 typedef struct variation {
     cleared c;
+    bool wide;
     double product[VARIED][FITTED]; // W, weighted
-    double across[VARIED][FITTED][DIMS];
+    double across[VARIED][FITTED * DIMS_WIDE];
     sl_search__skeleton_image image[VARIED];
+    sl_search__skeleton_wide image_wide[VARIED];
     double left[BLOCK];
     // of a divisor: its function, its columns without that
     double function[ROWS], rest[SL_SKELETON__BELOW][ROWS];
     sl_arena scratch;
 } variation;
 
+static int dims_of(const variation *v) { return v->wide ? DIMS_WIDE : DIMS; }
+
+/* So many columns v W are for this level; fewer are for the other one. */
+static bool is_of_level(const variation *v, int columns) {
+    return columns < dims_of(v) && (!v->wide || columns >= DIMS);
+}
+
 /* Directions orthogonal to the basis. */
 static bool find_directions(variation *v, int columns) {
     cleared *c = &v->c;
     int n = 0;
-    const int rank = c->n;
-    for (int r = 0; r < c->rows && n < DIMS; r++) {
+    const int rank = c->n, dims = dims_of(v);
+    for (int r = 0; r < c->rows && n < dims; r++) {
         double *to = c->basis + (rank + n) * c->rows, length;
         for (int i = 0; i < c->rows; i++) to[i] = i == (r * 11) % c->rows;
         if (!(sl_search__skeleton_project(to, &length, c, c->basis, rank + n) > 0.05)) continue;
@@ -56,14 +67,17 @@ static bool find_directions(variation *v, int columns) {
     }
     for (int k = 0; k < columns; k++)
         for (int r = 0; r < c->rows; r++)
-            for (int d = 0; d < DIMS; d++)
-                v->across[k][r][d] = c->basis[(rank + d) * c->rows + r] * v->product[k][r];
-    return n == DIMS;
+            for (int d = 0; d < dims; d++)
+                v->across[k][r * dims + d] = c->basis[(rank + d) * c->rows + r] * v->product[k][r];
+    return n == dims;
 }
 
-static bool is_nothing(const sl_search__skeleton_image *image, int i) {
+static bool is_nothing(const variation *v, int k, int i) {
     double size = 0;
-    for (int d = 0; d < DIMS; d++) size += image->q[d][i] * image->q[d][i];
+    for (int d = 0; d < dims_of(v); d++) {
+        const double q = v->wide ? v->image_wide[k].q[d][i] : v->image[k].q[d][i];
+        size += q * q;
+    }
     return size == 0;
 }
 
@@ -86,9 +100,9 @@ static int take_fixed(int *changed, variation *v, const sl_search__skeleton_piec
         sl_search__skeleton_clear(c, 0) ? sl_search__skeleton_term_products(c, t, f, 0) : NULL;
     const int columns = c->above.count + c->below.count;
     if (!w) return 0;
-    *changed = w->count * p->columns > VARIED ? 1 : p->columns;
-    c->rows = (columns + DIMS + 7) / 8 * 8;
-    if (w->count * *changed > VARIED || c->rows > c->rows_most) return 0;
+    *changed = w->count * p->columns < dims_of(v) ? p->columns : 1;
+    c->rows = (columns + dims_of(v) + 7) / 8 * 8;
+    if (!is_of_level(v, w->count * *changed) || c->rows > c->rows_most) return 0;
     (void)sl_search__skeleton_clear(c, c->rows);
     w = sl_search__skeleton_term_products(c, t, f, c->rows);
     for (int k = 0; k < w->count; k++)
@@ -130,13 +144,21 @@ static sl_status try_variants(variation *v, varied *x, int products) {
         for (int k = 0; k < products; k++)
             for (int i = 0; i < x->hit.changed; i++) {
                 const double *value = set->value + (int64_t)i * set->rows * set->stride + from;
-                kernels->images(&v->image[count++], v->across[k][0], v->product[k], value,
-                                set->stride, rows, n, LEAST);
+                if (v->wide)
+                    kernels->images_wide(&v->image_wide[count], v->across[k], v->product[k], value,
+                                         set->stride, rows, n, LEAST);
+                else
+                    kernels->images(&v->image[count], v->across[k], v->product[k], value,
+                                    set->stride, rows, n, LEAST);
+                count++;
             }
-        kernels->leave(v->left, v->image, count, n, NOTHING);
+        if (v->wide)
+            kernels->leave_wide(v->left, v->image_wide, count, n, NOTHING);
+        else
+            kernels->leave(v->left, v->image, count, n, NOTHING);
         for (int i = 0; i < n; i++) {
             bool nothing = false;
-            for (int k = 0; k < count && !nothing; k++) nothing = is_nothing(&v->image[k], i);
+            for (int k = 0; k < count && !nothing; k++) nothing = is_nothing(v, k, i);
             x->hit.change.variant = from + i;
             if (nothing) SL_TRY(check_variant(v, x));
         }
@@ -225,10 +247,11 @@ static int take_without(variation *v, int i, const sl_search__skeleton_inner *u,
     const uint32_t use = c->use[i], fixed = use & ~u->columns & ~u->beside;
     const int products = take_inner(v, i, u, 0);
     c->use[i] = fixed;
-    if (products == 0 || products * columns > VARIED || !fixed || !sl_search__skeleton_clear(c, 0))
+    if (products == 0 || !is_of_level(v, products * columns) || !fixed ||
+        !sl_search__skeleton_clear(c, 0))
         return 0;
     const int count = c->above.count + c->below.count;
-    c->rows = (count + DIMS + 7) / 8 * 8;
+    c->rows = (count + dims_of(v) + 7) / 8 * 8;
     if (c->rows > c->rows_most) return 0;
     const int rows = c->rows;
     (void)take_inner(v, i, u, rows);
@@ -296,13 +319,15 @@ sl_status sl_search__skeleton_vary(int64_t begin, int64_t end, int worker, void 
     variation *v = sl_malloc_aligned(1, sizeof *v);
     if (!v) return sl_fail_memory(1, sizeof *v, "skeletons");
     v->scratch = (sl_arena){ 0 };
+    v->wide = g->how == SL_SKELETON__CLEAR_VARIED_WIDE;
     for (int64_t i = begin; i < end && st == SL_OK; i++) {
         if (sl_search__stop(g->s->job, worker == 0)) break;
         const int32_t base = g->s->with_divisors[i];
         if (base < 0) continue;
         (void)sl_search__skeleton_find_divisors(&v->c, g->s, base);
-        st = g->how == SL_SKELETON__CLEAR_VARIED_ABOVE ? vary_base(v, &g->hits[worker], base)
-                                                       : vary_divisors(v, &g->hits[worker], base);
+        if (g->how != SL_SKELETON__CLEAR_VARIED_BELOW) st = vary_base(v, &g->hits[worker], base);
+        if (g->how != SL_SKELETON__CLEAR_VARIED_ABOVE && st == SL_OK)
+            st = vary_divisors(v, &g->hits[worker], base);
     }
     sl_arena_clear(&v->scratch);
     sl_free(v);

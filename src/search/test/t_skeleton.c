@@ -38,6 +38,11 @@ static const at_level formulas[] = {
     { "x2^(3/2) + sin(x1)*sqrt(x2 + 1/2) + exp(x1)", 2, 7 },
     // two constants in one place of a divisor
     { "x1/(x1 - exp(x1)) - sin(x1)/(2*x1 - exp(x1) - 1)", 1, 8 },
+    // of a function, in two places, one inside the other, and with a phase
+    { "x1/sin(2*x2 - 1) + x1 + x2/sin(x2) - x2 - sin(x1) + 3", 2, 8 },
+    { "exp(-2*x1*(x2 + 1)) + x2*sin(x1) - 3", 2, 8 },
+    { "x1*x2 + x2*exp(2*sin(x1 + 1))", 2, 8 },
+    { "x1*sin(2*x1 - 2*x2 + 1) + exp(x2)", 2, 8 },
     // a constant in each of two terms with a phase or a summand
     { "-sin(x1 + 4)/(x1 + exp(2*x1)) + (x1 + 6)/(x1 + exp(x1) + 2)", 1, 5 },
     // the same without a divisor
@@ -209,22 +214,47 @@ static void failing_allocations_are_reported(void **state) {
     SL_EACH_ALLOCATION(t, run_small(&r, &o));
 }
 
+/* The square of what two columns leave of direction 0, by plain loops. */
+static double left_of(const double *across, int dims, const double *v, const double *w, int stride,
+                      int rows) {
+    double q[2][SL_SKELETON__DIMS_WIDE] = { { 0 } }, first = 0, second = 0, both = 0;
+    for (int d = 0; d < dims; d++)
+        for (int r = 0; r < rows; r++) {
+            q[0][d] += across[r * dims + d] * v[r * stride];
+            q[1][d] += across[r * dims + d] * w[r * stride];
+        }
+    for (int d = 0; d < dims; d++) first += q[0][d] * q[0][d], both += q[0][d] * q[1][d];
+    for (int d = 0; d < dims; d++) q[1][d] -= both / first * q[0][d];
+    for (int d = 0; d < dims; d++) second += q[1][d] * q[1][d];
+    return 1 - q[0][0] * q[0][0] / first - q[1][0] * q[1][0] / second;
+}
+
 /* The kernels give the same bits on every CPU, equal to plain loops up to rounding. */
 static void kernels_agree(void **state) {
     sl_fixture *t = *state;
-    enum { ROWS = 24, N = SL_SKELETON__BLOCK, DIMS = SL_SKELETON__DIMS };
+    enum {
+        ROWS = 24,
+        N = SL_SKELETON__BLOCK,
+        DIMS = SL_SKELETON__DIMS,
+        WIDE = SL_SKELETON__DIMS_WIDE
+    };
     typedef struct answers {
         sl_search__skeleton_image image[2];
+        sl_search__skeleton_wide wide[2];
         sl_search__skeleton_minors one, two;
-        double left[N], rest[ROWS], size;
+        double left[N], left_wide[N], rest[ROWS], size;
         uint32_t high[N], low[N];
-        int met[N], n_met, four[N], n_four;
+        int met[N], n_met, four[N], n_four, small[N], n_small, span[N], n_span;
     } answers;
     static answers got[SL_ISA_COUNT];
     static double v[2][ROWS * N];
-    double across[ROWS * DIMS], w[ROWS], basis[2 * ROWS];
+    double across[ROWS * DIMS], wide[ROWS * WIDE], w[ROWS], basis[2 * ROWS], size[N];
+    int row[ROWS];
+    for (int i = 0; i < N; i++) size[i] = sl_rng_range(&t->rng, 0.5, 2);
     for (int r = 0; r < ROWS; r++) {
         w[r] = sl_rng_range(&t->rng, 0.1, 2);
+        row[r] = (5 * r + 1) % ROWS;
+        for (int d = 0; d < WIDE; d++) wide[r * WIDE + d] = w[r] * sl_rng_normal(&t->rng);
         for (int d = 0; d < DIMS; d++) across[r * DIMS + d] = w[r] * sl_rng_normal(&t->rng);
         basis[r] = sl_rng_normal(&t->rng) / ROWS, basis[ROWS + r] = sl_rng_normal(&t->rng) / ROWS;
     }
@@ -236,6 +266,10 @@ static void kernels_agree(void **state) {
         for (int c = 0; c < 2; c++) k->images(&g->image[c], across, w, v[c], N, ROWS, N, 1e-18);
         k->keys(g->high, g->low, &g->image[0], N);
         k->leave(g->left, g->image, 2, N, 1e-16);
+        for (int c = 0; c < 2; c++) k->images_wide(&g->wide[c], wide, w, v[c], N, ROWS, N, 1e-18);
+        k->leave_wide(g->left_wide, g->wide, 2, N, 1e-16);
+        g->n_small = k->sieve(g->small, w, row, ROWS - 3, v[0], N, size, 0.5, N);
+        g->n_span = k->sieve_two(g->span, (const double(*)[3])across, v[0], v[1], N, ROWS, N, 0.3);
         for (int r = 0; r < ROWS; r++) g->rest[r] = w[r];
         g->size = k->deflate(g->rest, basis, 2, ROWS);
         k->minors(&g->one, &g->image[0], 1, 1, 3, N);
@@ -251,16 +285,25 @@ static void kernels_agree(void **state) {
         g->n_four = k->meet_four(g->four, &four, ROWS - 1, N, 0.1);
         SL_CHECK(t, !memcmp(g, &got[0], sizeof *g), "%s differs", sl_isa_name((sl_isa)isa));
     }
-    for (int i = 0; i < N; i += 7) {
-        double q[2][DIMS] = { { 0 } }, left = 1, first = 0, second = 0, both = 0;
-        for (int c = 0; c < 2; c++)
-            for (int d = 0; d < DIMS; d++)
-                for (int r = 0; r < ROWS; r++) q[c][d] += across[r * DIMS + d] * v[c][r * N + i];
-        for (int d = 0; d < DIMS; d++) first += q[0][d] * q[0][d], both += q[0][d] * q[1][d];
-        for (int d = 0; d < DIMS; d++) q[1][d] -= both / first * q[0][d];
-        for (int d = 0; d < DIMS; d++) second += q[1][d] * q[1][d];
-        left -= q[0][0] * q[0][0] / first + q[1][0] * q[1][0] / second;
+    int n_small = 0, n_span = 0;
+    for (int i = 0; i < N; i++) {
+        const double left = left_of(across, DIMS, v[0] + i, v[1] + i, N, ROWS);
+        const double left_wide = left_of(wide, WIDE, v[0] + i, v[1] + i, N, ROWS);
         SL_CHECK(t, fabs(left - got[0].left[i]) < 1e-12, "%g, not %g", got[0].left[i], left);
+        SL_CHECK(t, fabs(left_wide - got[0].left_wide[i]) < 1e-12, "wide: %g, not %g",
+                 got[0].left_wide[i], left_wide);
+        double sum = 0, q[2][3] = { { 0 } };
+        for (int r = 0; r < ROWS - 3; r++) sum += w[r] * v[0][row[r] * N + i];
+        for (int c = 0; c < 2; c++)
+            for (int d = 0; d < 3; d++)
+                for (int r = 0; r < ROWS; r++) q[c][d] += across[r * 3 + d] * v[c][r * N + i];
+        const double c01 = q[0][0] * q[1][1] - q[0][1] * q[1][0];
+        const double c02 = q[0][0] * q[1][2] - q[0][2] * q[1][0];
+        const double c12 = q[0][1] * q[1][2] - q[0][2] * q[1][1];
+        if (fabs(sum) < 0.5 * size[i])
+            SL_CHECK(t, n_small < got[0].n_small && got[0].small[n_small++] == i, "%d", i);
+        if (fabs(c12) < 0.3 * sqrt(c01 * c01 + c02 * c02))
+            SL_CHECK(t, n_span < got[0].n_span && got[0].span[n_span++] == i, "%d", i);
         // the minors of two columns, by pair of directions
         const sl_search__skeleton_image *image = got[0].image;
         for (int d = 0, e = 1, at = 0; e < 4; d + 1 < e ? d++ : (d = 0, e++), at++) {
@@ -269,6 +312,8 @@ static void kernels_agree(void **state) {
             SL_CHECK(t, fabs(minor - got[0].two.of[at][i]) < 1e-14, "minor %d", at);
         }
     }
+    SL_CHECK(t, n_small == got[0].n_small && n_small > 0, "%d, not %d", got[0].n_small, n_small);
+    SL_CHECK(t, n_span == got[0].n_span && n_span > 0, "%d, not %d", got[0].n_span, n_span);
     SL_CHECK(t, got[0].n_met > 0 && got[0].n_met < N, "%d of %d", got[0].n_met, N);
     SL_CHECK(t, got[0].n_four > 0 && got[0].n_four < N, "%d of %d", got[0].n_four, N);
 }

@@ -10,9 +10,9 @@ static sl_search_options with_grammar(void) {
     return o;
 }
 
-enum { CLEARED = 1, VARIED_BELOW = 2, SOME = 3, VARIED = 4 }; // levels
+enum { CLEARED = 1, VARIED_BELOW = 2, SOME = 3, VARIED = 4, WIDE = 9 }; // levels
 
-static const int levels[] = { CLEARED, VARIED_BELOW, SOME, VARIED };
+static const int levels[] = { CLEARED, VARIED_BELOW, SOME, VARIED, WIDE };
 
 static sl_status run_clear(sl_search_result **out, sl_pool *pool, const sl_search_options *o,
                            int level) {
@@ -51,6 +51,9 @@ static const at_level formulas[] = {
     // a constant inside a function of a divisor; beside another divisor that has none
     { "-14*x1/(8*x1 + x2 + sin(5*x1) + 7) - sin(x1)/(x1 + x2 + sin(x1))", 2, VARIED_BELOW },
     { "1/(x1*(sqrt(x2) + exp(x1))) + x2/(x1^2*(exp(x1) + sqrt(x2 + 9) + 5))", 2, VARIED_BELOW },
+    // many columns of the function that has it, of a numerator and of a divisor
+    { "16*x1^2/(x1 - 7*x2 - 7*sin(x1) + 9) - sin(9*x2 - 3)/(x1 + x2 + sin(x1) - 4)", 2, WIDE },
+    { "x1/(x2 + sin(2*x1 - 1) + 3) + x2/(x2 + 2*sin(x1) + 5)", 2, WIDE },
 };
 
 static void constants_of_divisors_are_found(void **state) {
@@ -157,10 +160,13 @@ static void names_add_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        SL_TEST(constants_of_divisors_are_found),  SL_TEST(answers_do_not_depend_on_threads),
+        SL_TEST(constants_of_divisors_are_found),
+        SL_TEST(answers_do_not_depend_on_threads),
         SL_TEST(nearly_dependent_columns_have_their_formula),
-        SL_TEST(other_functions_have_no_formula),  SL_TEST(hostile_tables_are_harmless),
-        SL_TEST(failing_allocations_are_reported), SL_TEST(names_add_up),
+        SL_TEST(other_functions_have_no_formula),
+        SL_TEST(hostile_tables_are_harmless),
+        SL_TEST(failing_allocations_are_reported),
+        SL_TEST(names_add_up),
     };
     return sl_test_main("search.skeleton_clear", tests, SL_LEN(tests));
 }
