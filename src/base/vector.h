@@ -158,11 +158,15 @@ SL_INLINE unit unit_fma(unit a, unit b, unit c) { return a * b + c; }
 SL_INLINE vec v_max(vec a, vec b) { return SL_X86(max_ps)(a, b); }
 SL_INLINE vec v_min(vec a, vec b) { return SL_X86(min_ps)(a, b); }
 SL_INLINE vec4 v4_max(vec4 a, vec4 b) { return _mm_max_ps(a, b); }
+SL_INLINE dvec d_max(dvec a, dvec b) { return SL_X86(max_pd)(a, b); }
 #else
 SL_INLINE vec v_max(vec a, vec b) { return v_choose(a > b, a, b); }
 SL_INLINE vec v_min(vec a, vec b) { return v_choose(a < b, a, b); }
 SL_INLINE vec4 v4_max(vec4 a, vec4 b) { return v_max(a, b); }
+SL_INLINE dvec d_max(dvec a, dvec b) { return d_choose((ulvec)(a > b), a, b); }
 #endif
+
+SL_INLINE dvec d_abs(dvec a) { return (dvec)((ulvec)a & (UINT64_MAX >> 1)); }
 
 SL_INLINE dvec d_sqrt(dvec a) {
 #if defined(SL_X86)

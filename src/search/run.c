@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------- the list of steps --------- */
 
-/* Levels of a method come in order. Steps with an effort above the requested one are skipped. */
+/* Every level of a method comes once. Steps with an effort above the requested one are skipped. */
 typedef struct step {
     const sl_search__method *method;
     int level, effort;
@@ -47,8 +47,8 @@ typedef struct step {
     LATTICE(2, SL_SEARCH_EFFORT_LOW)
 
 /* Sums of several terms, by what a level finds in a second. */
+#define SKELETONS_FIRST SKELETON(1, SL_SEARCH_EFFORT_LOW), SKELETON(0, SL_SEARCH_EFFORT_LOW)
 #define SKELETONS                                                                  \
-    SKELETON(0, SL_SEARCH_EFFORT_LOW), SKELETON(1, SL_SEARCH_EFFORT_LOW),          \
     SKELETON(2, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL),      \
     SKELETON(3, SL_SEARCH_EFFORT_LOW), SKELETON(4, SL_SEARCH_EFFORT_LOW)
 
@@ -70,9 +70,6 @@ typedef struct step {
     QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), LATTICE(3, SL_SEARCH_EFFORT_LOW),       \
     LATTICE(4, SL_SEARCH_EFFORT_LOW)
 
-#define SKELETONS_EXPENSIVE                                                        \
-    SKELETON(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(9, SL_SEARCH_EFFORT_NORMAL)
-
 #define LAST                                                                       \
     BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \
     LATTICE(6, SL_SEARCH_EFFORT_LOW), LATTICE(7, SL_SEARCH_EFFORT_NORMAL),         \
@@ -86,13 +83,13 @@ typedef struct step {
 /* y of full precision may have been computed, or may be a measurement with random errors: what
  * comes first is the same, then the search under noise has a formula or none (see after_first). */
 #define FULL_PRECISION                                                             \
-    FIRST, LATTICES,                                                               \
+    FIRST, LATTICES, SKELETONS_FIRST,                                              \
     BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),                  \
     BOTH(6, SL_SEARCH_EFFORT_LOW), BOTH(7, SL_SEARCH_EFFORT_LOW), SKELETONS,       \
     NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),                \
     INNER(0, SL_SEARCH_EFFORT_LOW)
 #define FULL_PRECISION_LAST                                                        \
-    INNER(1, SL_SEARCH_EFFORT_NORMAL), SKELETONS_EXPENSIVE,                        \
+    INNER(1, SL_SEARCH_EFFORT_NORMAL),                                             \
     NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST
 
 static const step steps_exact[] = {
@@ -112,11 +109,11 @@ static const step steps_measured[] = {
     FIRST,
     NOISE(0, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
     NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
-    LATTICES, SKELETONS, SKELETONS_NEXT, BOTH(4, SL_SEARCH_EFFORT_LOW),
+    LATTICES, SKELETONS_FIRST, SKELETONS, SKELETONS_NEXT, BOTH(4, SL_SEARCH_EFFORT_LOW),
     BOTH(5, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL),
     INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_MORE,
     LATTICES_EXPENSIVE, BOTH(7, SL_SEARCH_EFFORT_LOW),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_EXPENSIVE, LAST,
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 
 /* y rounded to DIGITS_COMPUTED digits or more, most likely after it was computed, where a grammar
@@ -135,7 +132,8 @@ static const step steps_rounded[] = {
     BOTH(5, SL_SEARCH_EFFORT_LOW), QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), LATTICES_EXPENSIVE,
     BOTH(6, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
     INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(7, SL_SEARCH_EFFORT_LOW),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETONS_EXPENSIVE, NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(8, SL_SEARCH_EFFORT_NORMAL),
+    SKELETON(9, SL_SEARCH_EFFORT_NORMAL), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 // clang-format on
 
@@ -298,11 +296,16 @@ static sl_status after_first(const step **steps, const sl_search__job *j, int i)
     return SL_OK;
 }
 
-/* Is it the next level of its method? A level missing from a list would never run. */
-static bool is_next_level(const step *steps, int i) {
-    int before = 0;
-    for (int k = 0; k < i; k++) before += steps[k].method == steps[i].method;
-    return steps[i].level == before;
+/* Is the level of a step one of as many as its method has steps, and that step its only one? A level
+ * missing from a list would never run. */
+static bool is_listed_once(const step *steps, int i) {
+    int levels = 0, same = 0;
+    for (int k = 0; k < STEPS; k++) {
+        if (steps[k].method != steps[i].method) continue;
+        levels++;
+        same += steps[k].level == steps[i].level;
+    }
+    return steps[i].level < levels && same == 1;
 }
 
 static sl_status run_steps(sl_search__job *j) {
@@ -315,7 +318,7 @@ static sl_status run_steps(sl_search__job *j) {
     j->progress.steps = STEPS;
     // without inputs that vary nothing explains y
     for (int i = 0; i < STEPS && st == SL_OK && j->rows.inputs > 0; i++) {
-        SL_ASSERT(is_next_level(steps, i));
+        SL_ASSERT(is_listed_once(steps, i));
         if (is_left_out(j, &steps[i])) continue;
         j->progress.step = i;
         j->progress.what = steps[i].method->name;

@@ -240,17 +240,18 @@ static sl_status split_factors(bool *good, sl_skeletons *s, term *t, const sl_no
 
 /* ---------------------------------------------------------------- halves -------------------- */
 
-static int by_number(const void *a, const void *b) {
-    int32_t p = *(const int32_t *)a, q = *(const int32_t *)b;
-    return (p > q) - (p < q);
-}
-
-/* Sorts and drops what is there twice; returns how many are left. */
+/* Sorts and drops what is there twice; returns how many are left. They are few. */
 static int sort_terms(int32_t *t, int n) {
     int kept = 0;
-    qsort(t, (size_t)n, sizeof *t, by_number);
-    for (int i = 0; i < n; i++)
-        if (kept == 0 || t[kept - 1] != t[i]) t[kept++] = t[i];
+    for (int i = 0; i < n; i++) {
+        const int32_t v = t[i];
+        int at = kept;
+        while (at > 0 && t[at - 1] > v) at--;
+        if (at > 0 && t[at - 1] == v) continue;
+        for (int k = kept; k > at; k--) t[k] = t[k - 1];
+        t[at] = v;
+        kept++;
+    }
     return kept;
 }
 
@@ -367,74 +368,162 @@ static uint64_t hash_of_base(const sl_skeletons *s, int32_t i) {
     return hash_of_list(s->base[i].term, s->base[i].terms);
 }
 
-/* Lists the sum of these terms, unless it is listed already or too large. */
-static sl_status add_base(bool *done, sl_skeletons *s, int32_t *list, int n, bool quotient) {
-    *done = true;
-    n = sort_terms(list, n);
-    if (n > SL_SKELETON__TERMS) return SL_OK;
-    SL_TRY(extend(done, s, &s->base_index, s->bases, hash_of_base));
-    if (!*done) return SL_OK;
-    uint64_t mask = (uint64_t)(s->base_index.size - 1), at = hash_of_list(list, n) & mask;
+/* Sums that wait to be listed: where they are looked up is fetched into the cache meanwhile. */
+enum { WAITING = 32 };
+
+/* What makes the list from halves. */
+typedef struct combining {
+    sl_skeletons *s;
+    const half *list;
+    int halves;
+    const bool *first; // of halves: no one before has the same terms
+    int terms;         // of all halves
+    /* Products of a term of a half, by row, and of another one or of an inverse, which come behind
+     * the terms: 0: not made, PRODUCT_NONE, or its number + PRODUCT_FIRST. A half is one of some
+     * hundred, so each product is needed several times. */
+    int32_t *product;
+    int n_waiting;
+    struct waiting {
+        sl_search__skeleton_base base;
+        uint64_t hash;
+    } waiting[WAITING];
+} combining;
+
+enum { PRODUCT_NONE = 1, PRODUCT_FIRST = 2 };
+
+/* Place of a sum in the index, or the free one where it would be. */
+static uint64_t place_of(const sl_skeletons *s, const struct waiting *w) {
+    const uint64_t mask = (uint64_t)(s->base_index.size - 1);
+    uint64_t at = w->hash & mask;
     for (; s->base_index.slot[at]; at = (at + 1) & mask) {
         const sl_search__skeleton_base *b = &s->base[s->base_index.slot[at] - 1];
-        if (b->terms == n && !memcmp(b->term, list, (size_t)n * sizeof *list)) return SL_OK;
+        if (b->terms == w->base.terms &&
+            !memcmp(b->term, w->base.term, (size_t)b->terms * sizeof *b->term))
+            break;
     }
-    SL_TRY(sl_search__skeleton_grow(done, s, (void **)&s->base, s->bases, &s->base_room,
-                                    sizeof *s->base));
-    if (!*done) return SL_OK;
-    sl_search__skeleton_base *b = &s->base[s->bases];
-    *b = (sl_search__skeleton_base){ .terms = (int8_t)n, .quotient = quotient };
-    memcpy(b->term, list, (size_t)n * sizeof *list);
-    s->base_index.slot[at] = ++s->bases;
+    return at;
+}
+
+/* Lists what is waiting, unless it is listed already. */
+static sl_status add_waiting(bool *done, combining *c) {
+    sl_skeletons *s = c->s;
+    const int n = c->n_waiting;
+    *done = true;
+    c->n_waiting = 0;
+    for (int i = 0; i < n && s->base_index.size > 0; i++) {
+        const int32_t at =
+            s->base_index.slot[c->waiting[i].hash & (uint64_t)(s->base_index.size - 1)];
+        if (at) __builtin_prefetch(&s->base[at - 1]);
+    }
+    for (int i = 0; i < n; i++) {
+        SL_TRY(extend(done, s, &s->base_index, s->bases, hash_of_base));
+        if (!*done) return SL_OK;
+        const uint64_t at = place_of(s, &c->waiting[i]);
+        if (s->base_index.slot[at]) continue;
+        SL_TRY(sl_search__skeleton_grow(done, s, (void **)&s->base, s->bases, &s->base_room,
+                                        sizeof *s->base));
+        if (!*done) return SL_OK;
+        s->base[s->bases] = c->waiting[i].base;
+        s->base_index.slot[at] = ++s->bases;
+    }
     return SL_OK;
 }
 
-static sl_status add_sum(bool *done, sl_skeletons *s, const half *f, const half *g) {
+/* The sum of these terms is to be listed, unless it is too large. */
+static sl_status add_base(bool *done, combining *c, int32_t *list, int n, bool quotient) {
+    *done = true;
+    n = sort_terms(list, n);
+    if (n > SL_SKELETON__TERMS) return SL_OK;
+    struct waiting *w = &c->waiting[c->n_waiting++];
+    w->base = (sl_search__skeleton_base){ .terms = (int8_t)n, .quotient = quotient };
+    for (int i = 0; i < n; i++) w->base.term[i] = list[i];
+    w->hash = hash_of_list(list, n);
+    if (c->s->base_index.size > 0)
+        __builtin_prefetch(&c->s->base_index.slot[w->hash & (uint64_t)(c->s->base_index.size - 1)]);
+    return c->n_waiting == WAITING ? add_waiting(done, c) : SL_OK;
+}
+
+static sl_status add_sum(bool *done, combining *c, const half *f, const half *g) {
     int32_t list[2 * HALF_TERMS];
-    memcpy(list, f->term, (size_t)f->terms * sizeof *list);
-    memcpy(list + f->terms, g->term, (size_t)g->terms * sizeof *list);
-    return add_base(done, s, list, f->terms + g->terms, false);
+    for (int i = 0; i < f->terms; i++) list[i] = f->term[i];
+    for (int i = 0; i < g->terms; i++) list[f->terms + i] = g->term[i];
+    return add_base(done, c, list, f->terms + g->terms, false);
+}
+
+/* *out := the term that is the product of two; -1: it is not supported. other: a term of a half, or
+ * the number of terms plus that of a half, for its inverse. */
+static sl_status find_product(int32_t *out, combining *c, int32_t a, int other) {
+    int32_t *known = &c->product[(int64_t)a * (c->terms + c->halves) + other];
+    if (*known == 0) {
+        bool good;
+        term t = c->s->term[a];
+        const term by = other < c->terms ? c->s->term[other] : c->list[other - c->terms].inverse;
+        *out = -1;
+        SL_TRY(multiply_terms(&good, c->s, &t, &by));
+        if (good) SL_TRY(find_term(out, c->s, &t));
+        *known = *out < 0 ? PRODUCT_NONE : *out + PRODUCT_FIRST;
+    }
+    *out = *known == PRODUCT_NONE ? -1 : *known - PRODUCT_FIRST;
+    return SL_OK;
 }
 
 /* Every term of f times every one of the n others. */
-static sl_status add_product(bool *done, sl_skeletons *s, const half *f, const term *other, int n,
+static sl_status add_product(bool *done, combining *c, const half *f, const int32_t *other, int n,
                              bool quotient) {
     int32_t list[HALF_TERMS * HALF_TERMS];
     int count = 0;
     *done = true;
     for (int i = 0; i < f->terms; i++)
         for (int k = 0; k < n; k++) {
-            bool good;
-            term t = s->term[f->term[i]];
-            SL_TRY(multiply_terms(&good, s, &t, &other[k]));
-            if (!good) return SL_OK;
-            SL_TRY(find_term(&list[count], s, &t));
+            SL_TRY(find_product(&list[count], c, f->term[i], other[k]));
             if (list[count++] < 0) return SL_OK;
         }
-    return add_base(done, s, list, count, quotient);
+    return add_base(done, c, list, count, quotient);
 }
 
-/* Sum, products and quotients of f and g. first: no half before g has the same terms. */
-static sl_status combine(bool *done, sl_skeletons *s, const half *f, const half *g, bool first) {
-    term other[HALF_TERMS];
+/* Sum, products and quotients of f and half number `at`. first: no half before that one has the
+ * same terms. */
+static sl_status combine(bool *done, combining *c, const half *f, int at, bool first) {
+    const half *g = &c->list[at];
+    const int32_t inverse = c->terms + at;
     *done = true;
-    for (int k = 0; k < g->terms; k++) other[k] = s->term[g->term[k]];
-    if (first) SL_TRY(add_sum(done, s, f, g));
-    if (first && *done) SL_TRY(add_product(done, s, f, other, g->terms, false));
-    if (*done && g->divides) SL_TRY(add_product(done, s, f, &g->inverse, 1, g->terms > 1));
+    if (first) SL_TRY(add_sum(done, c, f, g));
+    if (first && *done) SL_TRY(add_product(done, c, f, g->term, g->terms, false));
+    if (*done && g->divides) SL_TRY(add_product(done, c, f, &inverse, 1, g->terms > 1));
     return SL_OK;
 }
 
-static sl_status combine_all(bool *done, sl_skeletons *s, const half *list, const bool *first,
-                             int n) {
+static sl_status combine_all(bool *done, combining *c) {
     *done = true;
-    for (int f = 0; f < n && *done; f++) {
-        if (!first[f]) continue; // of halves that differ in coefficients, one
-        if (sl_search__stop(s->job, true)) break;
-        for (int g = 0; g < n && *done; g++)
-            SL_TRY(combine(done, s, &list[f], &list[g], first[g] && g >= f));
+    for (int f = 0; f < c->halves && *done; f++) {
+        if (!c->first[f]) continue; // of halves that differ in coefficients, one
+        if (sl_search__stop(c->s->job, true)) break;
+        for (int g = 0; g < c->halves && *done; g++)
+            SL_TRY(combine(done, c, &c->list[f], g, c->first[g] && g >= f));
     }
-    return SL_OK;
+    return *done ? add_waiting(done, c) : SL_OK;
+}
+
+/* All skeletons of n halves. */
+static sl_status list_skeletons(bool *done, sl_skeletons *s, const half *list, const bool *first,
+                                int n) {
+    const int64_t products = (int64_t)s->terms * (s->terms + n);
+    const int64_t bytes = products * (int64_t)sizeof(int32_t) + (int64_t)sizeof(combining);
+    *done = sl_search__reserve(s->job, bytes);
+    if (!*done) return SL_OK;
+    combining *c = sl_calloc(1, sizeof *c);
+    int32_t *product = sl_calloc((size_t)SL_MAX(products, 1), sizeof *product);
+    sl_status st = SL_OK;
+    if (c && product) {
+        *c = (combining){ s, list, n, first, .terms = s->terms, .product = product };
+        st = combine_all(done, c);
+    } else {
+        st = sl_fail_memory((size_t)products, sizeof *product, "skeletons");
+    }
+    sl_search__release(s->job, bytes);
+    sl_free(product);
+    sl_free(c);
+    return st;
 }
 
 static sl_status list_halves(half *list, bool *first, int *n, sl_skeletons *s,
@@ -470,7 +559,7 @@ sl_status sl_search__skeleton_list(bool *done, sl_skeletons *s) {
     first = sl_malloc(size, sizeof *first);
     st = list && first ? SL_OK : sl_fail_memory(size, sizeof *list, "skeletons");
     if (st == SL_OK) st = list_halves(list, first, &n, s, u);
-    if (st == SL_OK) st = combine_all(done, s, list, first, n);
+    if (st == SL_OK) st = list_skeletons(done, s, list, first, n);
     sl_free(first);
     sl_free(list);
     sl_universe_free(u);

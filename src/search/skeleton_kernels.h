@@ -11,6 +11,7 @@ enum {
     SL_SKELETON__DIMS = 8,       // directions that are left when columns are taken out
     SL_SKELETON__DIMS_WIDE = 16, // the same for variants of many columns
     SL_SKELETON__LANES = 8,      // blocks are padded to a multiple
+    SL_SKELETON__PIVOTS = 64,    // rows of an elimination at most
     SL_SKELETON__BLOCK = 128,    // variants at once
     SL_SKELETON__SIEVED = 32,    // the same where a block is long
     SL_SKELETON__BESIDE = 4,     // columns of a variant beside another
@@ -50,6 +51,10 @@ typedef struct sl_search__skeleton_kernels {
     /* v less what it has of n orthonormal vectors, `rows` apart, four at once; returns v . v then.
      * rows: a multiple of 8. */
     double (*deflate)(double *v, const double *basis, int n, int rows);
+    /* Gaussian elimination of n columns that are `rows` apart, in place: each is made of length 1,
+     * then the largest element that is left of it by those before it is its pivot. left[k] := that
+     * element; one that is not finite is 0. rows: a multiple of 8, at most SL_SKELETON__PIVOTS. */
+    void (*eliminate)(double *left, double *a, int n, int rows);
     /* out->q[d][i] := sum over r of across[r][d] v[r stride + i], normalised to length 1 over d; 0
      * where less than `least` is left of the vector with the weights w[r]. */
     void (*images)(sl_search__skeleton_image *out, const double *across, const double *w,

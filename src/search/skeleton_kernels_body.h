@@ -60,6 +60,63 @@ static double deflate(double *v, const double *basis, int n, int rows) {
     return square(v, rows);
 }
 
+/* Makes the column of length 1; 0 where that is not finite. */
+static void normalise(double *v, int rows) {
+    const double s = square(v, rows);
+    const double scale = s > 0 && s < HUGE_VAL ? 1 / sqrt(s) : 0;
+    for (int r = 0; r < rows; r += WD) d_store(v + r, scale > 0 ? d_load(v + r) * scale : d_set(0));
+}
+
+/* Place of the largest |v[r]|, the first of these. */
+static int find_largest(const double *v, int rows) {
+    dvec most = d_abs(d_load(v));
+    double largest = 0;
+    for (int r = WD; r < rows; r += WD) most = d_max(most, d_abs(d_load(v + r)));
+    for (int i = 0; i < WD; i++) largest = most[i] > largest ? most[i] : largest;
+    const dvec wanted = d_set(largest);
+    int at = 0;
+    while (at < rows - WD && !u_any((ulvec)(d_abs(d_load(v + at)) == wanted))) at += WD;
+    while (at < rows - 1 && fabs(v[at]) != largest) at++;
+    return at;
+}
+
+/* The columns behind v less their multiples of v that make row `pivot` 0. */
+SL_INLINE void eliminate_row(double *v, int behind, int pivot, int rows) {
+    dvec factor[SL_SKELETON__PIVOTS / WD];
+    const double inverse = 1 / v[pivot];
+    for (int r = 0; r < rows; r += WD) factor[r / WD] = d_load(v + r) * inverse;
+    for (int j = 1; j <= behind; j++) {
+        double *to = v + j * rows;
+        const dvec c = d_set(to[pivot]);
+        for (int r = 0; r < rows; r += WD) d_store(to + r, d_load(to + r) - c * factor[r / WD]);
+        to[pivot] = 0; // but for rounding, it is
+    }
+}
+
+/* What rounding leaves of a column of length 1 in the span of others: it has no pivot. */
+static const double NO_PIVOT = 1e-12;
+
+SL_INLINE void eliminate_rows(double *left, double *a, int n, int rows) {
+    for (int k = 0; k < n; k++) {
+        double *v = a + k * rows;
+        const int pivot = find_largest(v, rows);
+        left[k] = fabs(v[pivot]);
+        if (left[k] > NO_PIVOT) eliminate_row(v, n - k - 1, pivot, rows);
+    }
+}
+
+/* A number of rows that the compiler knows keeps a column in registers. */
+static void eliminate(double *left, double *a, int n, int rows) {
+    for (int k = 0; k < n; k++) normalise(a + k * rows, rows);
+    switch (rows) {
+    case 16: eliminate_rows(left, a, n, 16); break;
+    case 24: eliminate_rows(left, a, n, 24); break;
+    case 32: eliminate_rows(left, a, n, 32); break;
+    case 40: eliminate_rows(left, a, n, 40); break;
+    default: eliminate_rows(left, a, n, rows); break;
+    }
+}
+
 /* *out := 1 / sqrt(s) where s > least, else 0. */
 static inline void inverse_root(dvec *out, const dvec *s, const dvec *least) {
     for (int i = 0; i < WD; i++) (*out)[i] = (*s)[i] > (*least)[i] ? 1 / sqrt((*s)[i]) : 0;
@@ -287,6 +344,7 @@ static void keys(uint32_t *restrict high, uint32_t *restrict low,
 
 const sl_search__skeleton_kernels KERNELS = {
     .deflate = deflate,
+    .eliminate = eliminate,
     .images = images,
     .images_wide = images_wide,
     .leave = leave,

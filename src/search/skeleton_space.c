@@ -23,6 +23,9 @@ static const double DEPENDENT = 1e-11, NOTHING = 1e-11, FEW = 1e-7, RATIO = 1e-1
 /* Rounding of a column, relative to what is left of the worst one before it: that is how uncertain
  * directions are. Such a dependence is one if it is that part of what is left of D. */
 static const double ROUNDING = 1e-15, UNCERTAIN_RATIO = 1e-4;
+/* The same for elimination: what is left of a column that is tested further, with rounding as
+ * above, and what is left beside others of D of one that is in their span by FEW. */
+static const double PASSES = 1e-8, PASSES_ROUNDING = 1e-14, OWN = FEW / 10;
 
 /* ---------------------------------------------------------------- spaces -------------------- */
 
@@ -235,6 +238,37 @@ static double left_of_below(const cleared *c, int i) {
     return left;
 }
 
+/* left[i] := what elimination leaves of column i of D, beside those of N too if `above`, as a part
+ * of what passes. */
+static void eliminate(double *left, cleared *c, bool above) {
+    double each[CLEARED], *v = c->basis, least = 1;
+    const int n = above ? c->above.count : 0;
+    for (int i = 0; i < n; i++, v += c->rows)
+        for (int r = 0; r < c->rows; r++) v[r] = c->above.value[i][r] * c->s->above[r];
+    for (int i = 0; i < c->below.count; i++, v += c->rows)
+        for (int r = 0; r < c->rows; r++) v[r] = c->below.value[i][r] * c->s->below[r];
+    c->s->kernels->eliminate(each, c->basis, n + c->below.count, c->rows);
+    for (int i = 0; i < n + c->below.count; i++) {
+        if (i >= n) left[i - n] = each[i] / SL_MAX(PASSES, PASSES_ROUNDING / least);
+        if (each[i] > DEPENDENT) least = SL_MIN(least, each[i]);
+    }
+}
+
+/* A quick test that leaves out most of what is not dependent. What elimination leaves of a column
+ * is at least what orthogonal projection does, but for the root of the number of rows, and in
+ * practice at most some ten times that. */
+static bool may_depend(cleared *c) {
+    double left[CLEARED], own[CLEARED];
+    bool any = false;
+    eliminate(left, c, true);
+    for (int i = 0; i < c->below.count; i++) any = any || left[i] < 1;
+    if (!any) return false;
+    eliminate(own, c, false);
+    for (int i = 0; i < c->below.count; i++)
+        if (left[i] < 1 && own[i] > OWN / PASSES) return true;
+    return false;
+}
+
 bool sl_search__skeleton_is_dependent(bool *fits, cleared *c) {
     *fits = sl_search__skeleton_clear(c, 0);
     if (!*fits) return false;
@@ -243,6 +277,7 @@ bool sl_search__skeleton_is_dependent(bool *fits, cleared *c) {
     c->rows = c->every ? all : SL_MIN((columns + spare + 7) / 8 * 8, all);
     (void)sl_search__skeleton_clear(c, c->rows);
     if (c->s->sigma > 0) return sl_search__skeleton_is_dependent_rounded(c, NULL);
+    if (!may_depend(c)) return false;
     double least = push_above(c);
     bool uncertain = false;
     for (int i = 0; i < c->below.count; i++) {

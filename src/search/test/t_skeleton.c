@@ -332,6 +332,64 @@ static void missing_columns_do_not_meet(void **state) {
     for (int i = 0; i < N; i++) SL_CHECK(t, fabs(minors.of[0][i]) > 1e-6, "%g", minors.of[0][i]);
 }
 
+enum { COLUMNS = 14, PIVOTS = SL_SKELETON__PIVOTS };
+
+/* What plain loops leave of each column; the pivots are the largest elements. */
+static void eliminate_plainly(double *left, double *a, int n, int rows) {
+    bool used[PIVOTS] = { false };
+    for (int k = 0; k < n; k++) {
+        double whole = 0;
+        for (int r = 0; r < rows; r++) whole += a[k * rows + r] * a[k * rows + r];
+        for (int r = 0; r < rows; r++)
+            a[k * rows + r] = isfinite(whole) ? a[k * rows + r] / sqrt(whole) : 0;
+    }
+    for (int k = 0; k < n; k++) {
+        int pivot = -1;
+        for (int r = 0; r < rows; r++)
+            if (!used[r] && (pivot < 0 || fabs(a[k * rows + r]) > fabs(a[k * rows + pivot])))
+                pivot = r;
+        left[k] = fabs(a[k * rows + pivot]);
+        if (left[k] < 1e-12) continue;
+        used[pivot] = true;
+        for (int j = k + 1; j < n; j++) {
+            const double part = a[j * rows + pivot] / a[k * rows + pivot];
+            for (int r = 0; r < rows; r++) a[j * rows + r] -= part * a[k * rows + r];
+        }
+    }
+}
+
+/* The quick test for dependent columns must not lose any: nothing is left of one in the span of
+ * those before it, also beside one that is not finite, and of others what plain loops leave. */
+static void elimination_finds_dependent_columns(void **state) {
+    sl_fixture *t = *state;
+    double a[COLUMNS * PIVOTS] = { 0 }, copy[COLUMNS * PIVOTS];
+    double expected[COLUMNS], left[COLUMNS], first[COLUMNS];
+    for (int i = 0; i < sl_test_iters(t, 100); i++) {
+        const int rows = 16 + 8 * (i % 7), lost = i % 3 == 0 ? 2 : -1;
+        for (int k = 0; k < COLUMNS * rows; k++) a[k] = exp(sl_rng_normal(&t->rng)) - 1;
+        if (lost >= 0) a[lost * rows + 5] = i % 2 ? HUGE_VAL : NAN;
+        for (int r = 0; r < rows; r++) { // small differences of large columns, and a tiny column
+            a[3 * rows + r] = a[r] + 1e-3 * a[3 * rows + r];
+            a[6 * rows + r] = 3 * a[3 * rows + r] - 2 * a[r] + a[rows + r];
+            a[COLUMNS * rows - rows + r] = 1e-40 * (a[7 * rows + r] - 5 * a[3 * rows + r]);
+        }
+        memcpy(copy, a, sizeof a);
+        eliminate_plainly(expected, copy, COLUMNS, rows);
+        for (int isa = 0; isa <= (int)sl_cpu_best(); isa++) {
+            memcpy(copy, a, sizeof a);
+            sl_search__skeleton_kernels_at((sl_isa)isa)->eliminate(left, copy, COLUMNS, rows);
+            if (isa == 0) memcpy(first, left, sizeof left);
+            SL_CHECK(t, !memcmp(left, first, sizeof left), "%s differs", sl_isa_name((sl_isa)isa));
+        }
+        for (int k = 0; k < COLUMNS; k++) {
+            const bool none = k == 6 || k == COLUMNS - 1 || k == lost;
+            SL_CHECK(t, fabs(left[k] - expected[k]) < 1e-10, "%d rows, column %d: %g, not %g", rows,
+                     k, left[k], expected[k]);
+            SL_CHECK(t, none == (left[k] < 1e-12), "%d rows, column %d: %g", rows, k, left[k]);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         SL_TEST(each_level_finds_its_formulas),
@@ -345,6 +403,7 @@ int main(void) {
         SL_TEST(memory_stays_below_its_limit),
         SL_TEST(failing_allocations_are_reported),
         SL_TEST(kernels_agree),
+        SL_TEST(elimination_finds_dependent_columns),
         SL_TEST(missing_columns_do_not_meet),
     };
     return sl_test_main("search.skeleton", tests, SL_LEN(tests));
