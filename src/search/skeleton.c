@@ -5,8 +5,9 @@
  * also in its own copy of the divisor. Two halves (lattice.c) do not make such sums. But there are
  * only some hundred thousand skeletons (skeleton_bases.c), and for a given one most constants need
  * no search: those outside of functions and divisors are coefficients of a linear combination. Up
- * to two constants inside are enumerated (skeleton_pieces.c, skeleton_screen.c). Hits are fitted in
- * all rows, reduced to the columns that are needed, and offered (skeleton_verify.c).
+ * to two constants inside are enumerated (skeleton_pieces.c, skeleton_screen.c, skeleton_two.c).
+ * Hits are fitted in all rows, reduced to the columns that are needed, and offered
+ * (skeleton_verify.c).
  *
  *   level 0   two terms, one constant in one of them or, without further columns, in each
  *   level 1   y times the divisors: no constant inside functions, any in divisors
@@ -18,15 +19,16 @@
  *             of two
  *   level 6   all of them, one constant in each of two factors of one term
  *   level 7   all of them, with fractions beside variables; two terms: a constant in each of them
- *   level 8   divisors that are sums, with two constants in one of their places
+ *   level 8   all of them, two constants in one factor (skeleton_two.c)
+ *   level 9   as levels 2 and 4, where the function is in many columns
  *
- * Where y is rounded (skeleton_rounded.c, skeleton_clear_rounded.c) levels 2 and 5 do not apply,
- * the order is another one, and constants in each of two terms that have further columns, which
- * take longer there, are a level of their own:
+ * Where y is rounded (skeleton_rounded.c, skeleton_clear_rounded.c) levels 2, 4, 8 and 9 do not
+ * apply, the order is another one, and constants in each of two terms that have further columns,
+ * which take longer there, are a level of their own:
  *
- *   level 9   no divisors that are sums, one constant in each of two terms
+ *   level 10  no divisors that are sums, one constant in each of two terms
  *
- * Levels 1 to 4 have products of one term too; otherwise these are the lattice's.
+ * Levels 1 to 4 and 9 have products of one term too; otherwise these are the lattice's.
  *
  * Only operators of the default grammar are supported. */
 #include <math.h>
