@@ -119,7 +119,7 @@ static void eliminate(double *left, double *a, int n, int rows) {
 
 /* *out := 1 / sqrt(s) where s > least, else 0. */
 static inline void inverse_root(dvec *out, const dvec *s, const dvec *least) {
-    for (int i = 0; i < WD; i++) (*out)[i] = (*s)[i] > (*least)[i] ? 1 / sqrt((*s)[i]) : 0;
+    *out = d_choose((ulvec)(*s > *least), 1 / d_sqrt(*s), d_set(0));
 }
 
 /* Images and what they leave, in any number of directions: q[d] has one number per variant, and
