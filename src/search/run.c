@@ -55,8 +55,8 @@ typedef struct step {
 /* The same with more constants inside. */
 #define SKELETONS_NEXT                                                             \
     SKELETON(5, SL_SEARCH_EFFORT_LOW), CLOSURE(0, SL_SEARCH_EFFORT_LOW),           \
-    SKELETON(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(9, SL_SEARCH_EFFORT_NORMAL),    \
-    SKELETON(6, SL_SEARCH_EFFORT_NORMAL), SKELETON(7, SL_SEARCH_EFFORT_NORMAL),    \
+    SKELETON(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(6, SL_SEARCH_EFFORT_NORMAL),    \
+    SKELETON(7, SL_SEARCH_EFFORT_NORMAL), SKELETON(9, SL_SEARCH_EFFORT_NORMAL),    \
     QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL)
 
 /* The grammar of pairs with three constants in a half or in a term, and with real constants. */

@@ -241,8 +241,10 @@ static sl_status run_level(bool *more, void *state, int number) {
     sl_skeletons *s = state;
     bool done;
     const int n = s && s->sigma > 0 ? LEVELS - NOT_ROUNDED : PAIRS_ROUNDED;
-    *more = s && number + 1 < n;
+    *more = false;
     if (!s || number >= n) return SL_OK;
+    s->levels_run |= 1u << number; // in any order
+    *more = s->levels_run != (1u << n) - 1;
     const int level = s->sigma > 0 ? rounded_levels[number] : number;
     SL_TRY(prepare(&done, s, level));
     if (!done) *more = false;

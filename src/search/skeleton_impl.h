@@ -163,6 +163,7 @@ typedef struct sl_skeletons {
     sl_search__skeleton_index node_index, term_index, base_index;
     int64_t bytes;                  // counted as the job's
     uint32_t made;                  // bit i: variants of set i
+    uint32_t levels_run;            // bit i: level i
     sl_search__skeleton_hits *hits; // by worker
     sl_arena arena;
     sl_arena scratch; // of canonical forms that may be known
