@@ -50,7 +50,7 @@ foreach(module IN LISTS SYMLAW_LAYERS)
         string(REGEX REPLACE ".*/b_([^/]*)\\.c$" "${module}.\\1" name ${file})
         add_executable(bench.${name} ${file})
         target_link_libraries(bench.${name} PRIVATE test_parts)
-        target_include_directories(bench.${name} PRIVATE bench tests)
+        target_include_directories(bench.${name} PRIVATE ${CMAKE_SOURCE_DIR} tests)
         set_target_properties(bench.${name} PROPERTIES OUTPUT_NAME ${name}
             RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
     endforeach()

@@ -230,6 +230,10 @@ void sl_free(void *p);
 /* For arrays of vector code: starts at a cache line, and in huge pages if it is long enough to gain
  * from them. Not cleared. */
 SL_NODISCARD void *sl_malloc_aligned(size_t count, size_t size);
+/* Room for one more: *array, a pointer of any type, has n elements of `size` bytes and room for
+ * *room of them, which doubles if all are taken. SL_ENOMEM leaves both as they were. */
+SL_NODISCARD sl_status sl_grow(void *array, int64_t *room, int64_t n, size_t size,
+                               const char *what);
 
 /* The error of the common `if (!p)`. */
 sl_status sl_fail_memory(size_t count, size_t size, const char *what);

@@ -2,6 +2,7 @@
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/base.h"
@@ -92,6 +93,19 @@ sl_status(sl_fail_memory)(size_t count, size_t size, const char *what) {
     if (bytes >= (size_t)1 << 20)
         return sl_fail(SL_ENOMEM, "no memory for %s: %.1f MiB", what, (double)bytes / 1048576.0);
     return sl_fail(SL_ENOMEM, "no memory for %s: %zu bytes", what, bytes);
+}
+
+sl_status sl_grow(void *array, int64_t *room, int64_t n, size_t size, const char *what) {
+    enum { FIRST = 64 };
+    if (n < *room) return SL_OK;
+    const size_t more = *room ? 2 * (size_t)*room : FIRST;
+    void *p;
+    memcpy(&p, array, sizeof p); // a pointer of another type
+    p = sl_realloc(p, more, size);
+    if (!p) return sl_fail_memory(more, size, what);
+    memcpy(array, &p, sizeof p);
+    *room = (int64_t)more;
+    return SL_OK;
 }
 
 void sl_mem_fail_at(int64_t n, bool forever) {

@@ -30,32 +30,21 @@ static int by_simplicity(const void *a, const void *b) {
     return i < k ? -1 : i > k;
 }
 
-typedef struct weighed {
-    double bits;
-    int64_t place;
-} weighed;
-
-static int by_bits(const void *a, const void *b) {
-    const weighed *x = a, *y = b;
-    if (x->bits != y->bits) return x->bits < y->bits ? -1 : 1;
-    return x->place < y->place ? -1 : x->place > y->place;
-}
-
 sl_status sl_discover__mix(int64_t *place, int64_t n, sl_discover__pool *p) {
     sl_arena *scratch = &p->scratch[0];
     const size_t mark = sl_arena_mark(scratch);
-    weighed *w = sl_arena_alloc(scratch, (size_t)n * sizeof *w);
+    sl_keyed *w = sl_arena_alloc(scratch, (size_t)n * sizeof *w);
     int64_t *given = sl_arena_alloc(scratch, (size_t)n * sizeof *given);
     if (!w || !given) return sl_fail_memory((size_t)n, sizeof *w, "candidates");
     for (int64_t i = 0; i < n; i++) {
         const sl_fit f = sl_discover__fit_of(&p->work[place[i]].c);
         given[i] = place[i];
-        w[i] = (weighed){ sl_fit_bits_by_r2(&f, p->rows.fit.inputs, p->rows.fit.rows), place[i] };
+        w[i] = (sl_keyed){ sl_fit_bits_by_r2(&f, p->rows.fit.inputs, p->rows.fit.rows), place[i] };
     }
-    qsort(w, (size_t)n, sizeof *w, by_bits);
+    sl_num_sort_keyed(w, n);
     for (int64_t i = 0; i < n; i++) {
         place[2 * i] = given[i];
-        place[2 * i + 1] = w[i].place;
+        place[2 * i + 1] = w[i].at;
     }
     sl_arena_rewind(scratch, mark);
     return SL_OK;

@@ -55,13 +55,7 @@ void sl_eval__held_free(sl_eval__held *h) {
 }
 
 sl_status sl_eval__held_add(sl_eval__held *h, const sl_eval_problem *p) {
-    if (h->count == h->room) {
-        const int64_t room = h->room ? 2 * h->room : 64;
-        sl_eval_problem *grown = sl_realloc(h->problem, (size_t)room, sizeof *grown);
-        if (!grown) return sl_fail_memory((size_t)room, sizeof *grown, "problems");
-        h->problem = grown;
-        h->room = room;
-    }
+    SL_TRY(sl_grow(&h->problem, &h->room, h->count, sizeof *h->problem, "problems"));
     sl_eval_problem *q = &h->problem[h->count];
     *q = *p;
     q->constants = -1;

@@ -30,13 +30,7 @@ static sl_status placed(const reader *r, sl_status st) {
 
 static sl_status note_line(reader *r) {
     const int64_t count = r->held->count;
-    if (count == r->room) {
-        const int64_t room = r->room ? 2 * r->room : 64;
-        int64_t *grown = sl_realloc(r->line, (size_t)room, sizeof *grown);
-        if (!grown) return sl_fail_memory((size_t)room, sizeof *grown, "problems");
-        r->line = grown;
-        r->room = room;
-    }
+    SL_TRY(sl_grow(&r->line, &r->room, count, sizeof *r->line, "problems"));
     r->line[count] = sl_io_lines_number(r->lines);
     return SL_OK;
 }

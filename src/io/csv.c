@@ -31,7 +31,8 @@ struct sl_csv {
     size_t start, seen, end, cap;
     bool quotes; // the current row has some
     sl_cell *cells;
-    int n_cells, cap_cells;
+    int n_cells;
+    int64_t cap_cells;
     int columns;
     char **names, **units; // units: NULL, or the row below the names
     int64_t row, line, line_next;
@@ -148,13 +149,7 @@ static sl_cell cell_of(const sl_csv *c, const sl_csv__field *f) {
 }
 
 static sl_status add_cell(sl_csv *c, sl_cell cell) {
-    if (c->n_cells == c->cap_cells) {
-        const int cap = c->cap_cells ? 2 * c->cap_cells : 16;
-        sl_cell *cells = sl_realloc(c->cells, (size_t)cap, sizeof *cells);
-        if (!cells) return sl_fail_memory((size_t)cap, sizeof *cells, "cells of a row");
-        c->cells = cells;
-        c->cap_cells = cap;
-    }
+    SL_TRY(sl_grow(&c->cells, &c->cap_cells, c->n_cells, sizeof cell, "cells of a row"));
     c->cells[c->n_cells++] = cell;
     return SL_OK;
 }

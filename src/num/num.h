@@ -125,6 +125,13 @@ double sl_num_variance(const double *x, int64_t n); // of a sample: over n - 1; 
 
 void sl_num_sort(double *x, int64_t n); // ascending, NaN last
 
+/* A number and where it stands in a list. */
+typedef struct sl_keyed {
+    double key;
+    int64_t at;
+} sl_keyed;
+void sl_num_sort_keyed(sl_keyed *list, int64_t n); // ascending, equal numbers by place; no NaN
+
 /* Linear between order statistics, as NumPy by default; x is sorted as by sl_num_sort, q in [0, 1].
  * NaN if there is a NaN among x, or nothing. Never decreases in q. */
 double sl_num_quantile(const double *x, int64_t n, double q);

@@ -36,6 +36,16 @@ void sl_num_sort(double *x, int64_t n) {
     if (n > 1) qsort(x, (size_t)n, sizeof *x, ascending);
 }
 
+static int by_key(const void *pa, const void *pb) {
+    const sl_keyed *a = pa, *b = pb;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+void sl_num_sort_keyed(sl_keyed *list, int64_t n) {
+    if (n > 1) qsort(list, (size_t)n, sizeof *list, by_key);
+}
+
 double sl_num_quantile(const double *x, int64_t n, double q) {
     if (n <= 0 || !(q >= 0 && q <= 1) || isnan(x[n - 1])) return NAN;
     double place = q * (double)(n - 1), below = floor(place), t = place - below;

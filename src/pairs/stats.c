@@ -91,13 +91,7 @@ typedef struct numbers {
 } numbers;
 
 static sl_status numbers_add(numbers *s, double v) {
-    if (s->n == s->cap) {
-        int64_t cap = s->cap ? s->cap * 2 : 1024;
-        double *more = sl_realloc(s->v, (size_t)cap, sizeof *more);
-        if (!more) return sl_fail_memory((size_t)cap, sizeof *more, "statistics");
-        s->v = more;
-        s->cap = cap;
-    }
+    SL_TRY(sl_grow(&s->v, &s->cap, s->n, sizeof *s->v, "statistics"));
     s->v[s->n++] = v;
     return SL_OK;
 }

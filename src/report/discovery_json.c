@@ -33,7 +33,7 @@ static sl_status add_constants(sl_str *s, const sl_candidate *c, const sl_units 
     return SL_OK;
 }
 
-static void add_bits(sl_str *s, const sl_bits *bits) {
+void sl_report__add_bits(sl_str *s, const sl_bits *bits) {
     sl_io_json_open(s, "bits", '{');
     SL_JSON_FIELDS(s, bits, structure, numbers, constants, data, total);
     sl_io_json_close(s, '}');
@@ -41,7 +41,7 @@ static void add_bits(sl_str *s, const sl_bits *bits) {
 
 static sl_status add_figures(sl_str *s, const sl_candidate *c, const sl_units *units) {
     SL_JSON_FIELDS(s, c, r2, r2_holdout, r2_proposed, rms, size);
-    add_bits(s, &c->bits);
+    sl_report__add_bits(s, &c->bits);
     sl_io_json_add_real(s, "evidence", c->evidence);
     return add_constants(s, c, units);
 }
@@ -93,7 +93,7 @@ sl_status sl_report_front_json(sl_str *s, const sl_candidate *front, int n, cons
         SL_TRY(add_text(s, "latex", c, SL_FORMAT_LATEX, names));
         SL_TRY(add_text(s, "mathml", c, SL_FORMAT_MATHML, names));
         SL_JSON_FIELDS(s, c, r2, rms, size);
-        add_bits(s, &c->bits);
+        sl_report__add_bits(s, &c->bits);
         sl_io_json_close(s, '}');
     }
     sl_io_json_close(s, ']');

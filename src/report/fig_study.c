@@ -1,8 +1,8 @@
 /* fig_study - figures of studies only: training curves, results on other problems, the data of
  * single problems. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "num/num.h"
 #include "report/report_impl.h"
 
 /* ---------------------------------------------------------------- training curves ----------- */
@@ -122,28 +122,19 @@ SL_REPORT__FIGURE(others, "others", "Solved rate on withheld expressions and pub
 
 /* ---------------------------------------------------------------- problems ------------------ */
 
-typedef struct pair {
-    double x, y;
-} pair;
-
-static int by_x(const void *a, const void *b) {
-    const double x = ((const pair *)a)->x, y = ((const pair *)b)->x;
-    return (x > y) - (x < y);
-}
-
 /* The curve of what was found, in order of x. */
 static sl_status add_found(sl_plot *plot, int panel, const sl_report_problem *p) {
-    pair *w = sl_malloc((size_t)p->data.rows + 1, sizeof *w);
+    sl_keyed *w = sl_malloc((size_t)p->data.rows + 1, sizeof *w);
     double *x = sl_malloc(2 * (size_t)p->data.rows + 1, sizeof *x),
            *y = x ? x + p->data.rows : NULL;
     int64_t k = 0;
     for (int64_t i = 0; w && x && i < p->data.rows; i++)
-        if (isfinite(p->data.x[0][i])) w[k++] = (pair){ p->data.x[0][i], p->predicted[i] };
+        if (isfinite(p->data.x[0][i])) w[k++] = (sl_keyed){ p->data.x[0][i], i };
     if (w && x) {
-        qsort(w, (size_t)k, sizeof *w, by_x);
+        sl_num_sort_keyed(w, k);
         for (int64_t i = 0; i < k; i++) {
-            x[i] = w[i].x;
-            y[i] = w[i].y;
+            x[i] = w[i].key;
+            y[i] = p->predicted[w[i].at];
         }
         sl_plot_line(plot, panel, x, y, k,
                      &(sl_style){ .colour = 1, .label = "found", .size = 1.5, .aside = true });

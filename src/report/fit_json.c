@@ -13,16 +13,6 @@ static sl_status add_text(sl_str *s, const char *name, const sl_curve *c, sl_for
     return st;
 }
 
-static void add_bits(sl_str *s, const sl_bits *b) {
-    sl_io_json_open(s, "bits", '{');
-    sl_io_json_add_real(s, "structure", b->structure);
-    sl_io_json_add_real(s, "numbers", b->numbers);
-    sl_io_json_add_real(s, "constants", b->constants);
-    sl_io_json_add_real(s, "data", b->data);
-    sl_io_json_add_real(s, "total", b->total);
-    sl_io_json_close(s, '}');
-}
-
 static sl_status add_unit(sl_str *s, const sl_fit_dimensions *d, int k) {
     sl_str unit = { 0 };
     sl_data_dimension_print(&unit, d->constant[k]);
@@ -72,14 +62,10 @@ static sl_status add_curve(sl_str *s, const sl_curve *c, const char *const *cons
     }
     sl_io_json_add_bool(s, "converged", real && c->converged);
     sl_io_json_add_real(s, "r2", c->fit.r2);
-    sl_io_json_add_real(s, "rms", c->rms);
-    sl_io_json_add_real(s, "chi2", c->chi2);
-    sl_io_json_add_real(s, "aic", c->aic);
-    sl_io_json_add_real(s, "bic", c->bic);
-    if (real) add_bits(s, &c->bits);
+    SL_JSON_FIELDS(s, c, rms, chi2, aic, bic);
+    if (real) sl_report__add_bits(s, &c->bits);
     sl_io_json_add_int(s, "size", sl_expr_nodes(c->fit.expr));
-    sl_io_json_add_int(s, "starts", c->fit.starts);
-    sl_io_json_add_int(s, "evaluations", c->fit.evaluations);
+    SL_JSON_FIELDS(s, &c->fit, starts, evaluations);
     return SL_OK;
 }
 
@@ -111,11 +97,7 @@ static sl_status add_groups(sl_str *s, const sl_report_fit *r) {
     sl_io_json_open(s, "group_test", '{');
     sl_io_json_add_text(s, "test", isfinite(t->f) ? "F" : isfinite(t->chi2) ? "chi-square" : NULL);
     sl_io_json_add_real(s, "statistic", isfinite(t->f) ? t->f : t->chi2);
-    sl_io_json_add_real(s, "degrees", t->degrees);
-    sl_io_json_add_real(s, "remaining", t->remaining);
-    sl_io_json_add_real(s, "p", t->p);
-    sl_io_json_add_real(s, "bits_common", t->bits_common);
-    sl_io_json_add_real(s, "bits_separate", t->bits_separate);
+    SL_JSON_FIELDS(s, t, degrees, remaining, p, bits_common, bits_separate);
     sl_io_json_close(s, '}');
     return SL_OK;
 }
@@ -130,9 +112,7 @@ static void add_data(sl_str *s, const sl_report_fit *r) {
     sl_io_json_close(s, ']');
     sl_io_json_add_int(s, "rows_read", t->read);
     sl_io_json_add_int(s, "rows", t->data.rows);
-    sl_io_json_add_int(s, "missing", t->missing);
-    sl_io_json_add_int(s, "infinite", t->infinite);
-    sl_io_json_add_int(s, "weightless", t->weightless);
+    SL_JSON_FIELDS(s, t, missing, infinite, weightless);
     sl_io_json_open(s, "notes", '[');
     for (int i = 0; i < t->n_notes; i++) sl_io_json_add_text(s, NULL, t->notes[i]);
     sl_io_json_close(s, ']');

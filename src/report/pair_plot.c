@@ -13,9 +13,9 @@
  * outer tenth of the points takes most of the axis, it is cut and they are drawn at its ends. A
  * line below the plot says so. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "report/report_impl.h"
 
 // two plots, or three narrow ones, side by side in 80 columns
@@ -33,17 +33,12 @@ static bool outside(const axis *a, double y) {
     return height(a, y) < a->low || height(a, y) > a->high;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static sl_status choose_axis(axis *a, sl_arena *scratch, const double *y, int n) {
     const size_t bytes = (size_t)n * sizeof *y;
     double *sorted = sl_arena_alloc(scratch, bytes);
     if (!sorted) return sl_fail_memory(bytes, 1, "a plot");
     memcpy(sorted, y, bytes);
-    qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+    sl_num_sort(sorted, n);
 
     const double low = sorted[0], high = sorted[n - 1];
     const double least = SL_MIN(fabs(low), fabs(high)), most = SL_MAX(fabs(low), fabs(high));

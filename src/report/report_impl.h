@@ -13,6 +13,8 @@ SL_PRINTF(4, 5)
 void sl_report__line(sl_str *s, int width, const char *name, const char *format, ...);
 /* The member "model"; null if m is NULL. */
 void sl_report__model_member(sl_str *s, const sl_infer *m);
+/* The member "bits": the description length of a formula and its parts. */
+void sl_report__add_bits(sl_str *s, const sl_bits *bits);
 /* Appends y over each variable that the expression uses, as characters. */
 SL_NODISCARD sl_status sl_report__pair_plot(sl_str *s, sl_arena *scratch, const sl_pair *p);
 

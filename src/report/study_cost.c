@@ -32,9 +32,7 @@ static void add_size_json(sl_str *s, const sl_report_study_cost *o, int i) {
         sl_io_json_open(s, NULL, '{');
         sl_io_json_add_real(s, "ratio", size->ratios.at[k]);
         sl_io_json_add_int(s, "seeds", size->scale_seeds.n);
-        sl_io_json_add_real(s, "tokens", run->tokens);
-        sl_io_json_add_real(s, "flops", run->flops);
-        sl_io_json_add_real(s, "seconds", run->seconds);
+        SL_JSON_FIELDS(s, run, tokens, flops, seconds);
         sl_io_json_close(s, '}');
     }
     sl_io_json_close(s, ']');
@@ -43,20 +41,16 @@ static void add_size_json(sl_str *s, const sl_report_study_cost *o, int i) {
 
 void sl_report_study_cost_json(sl_str *s, const sl_report_study_cost *o) {
     sl_io_json_open(s, "plan", '{');
-    sl_io_json_add_text(s, "name", o->plan->name);
-    sl_io_json_add_text(s, "about", o->plan->about);
+    SL_JSON_FIELDS(s, o->plan, name, about);
     sl_io_json_open(s, "sizes", '[');
     for (int i = 0; i < o->plan->sizes; i++) add_size_json(s, o, i);
     sl_io_json_close(s, ']');
-    sl_io_json_add_int(s, "runs_sweep", o->runs_sweep);
-    sl_io_json_add_int(s, "runs_scale", o->runs_scale);
+    SL_JSON_FIELDS(s, o, runs_sweep, runs_scale);
     sl_io_json_add_int(s, "runs_grown", o->runs_grow);
-    sl_io_json_add_real(s, "flops_sweep", o->flops_sweep);
-    sl_io_json_add_real(s, "flops_scale", o->flops_scale);
+    SL_JSON_FIELDS(s, o, flops_sweep, flops_scale);
     sl_io_json_add_real(s, "flops", o->flops_sweep + o->flops_scale);
     sl_io_json_add_real(s, "flops_grown", o->flops_grow);
-    sl_io_json_add_real(s, "seconds_sweep", o->seconds_sweep);
-    sl_io_json_add_real(s, "seconds_scale", o->seconds_scale);
+    SL_JSON_FIELDS(s, o, seconds_sweep, seconds_scale);
     sl_io_json_add_real(s, "seconds", o->seconds_sweep + o->seconds_scale);
     sl_io_json_add_real(s, "sgemm_rate", o->peak);
     sl_io_json_close(s, '}');

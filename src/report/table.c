@@ -20,12 +20,9 @@ static const char *separator_name(char separator) {
 
 static void add_column_json(sl_str *s, const sl_table_column *c) {
     sl_io_json_open(s, NULL, '{');
-    sl_io_json_add_text(s, "name", c->name);
-    sl_io_json_add_text(s, "unit", c->unit);
+    SL_JSON_FIELDS(s, c, name, unit);
     sl_io_json_add_text(s, "kind", sl_data_column_kind_name(c->kind));
-    sl_io_json_add_int(s, "missing", c->missing);
-    sl_io_json_add_real(s, "min", c->min);
-    sl_io_json_add_real(s, "max", c->max);
+    SL_JSON_FIELDS(s, c, missing, min, max);
     if (c->distinct >= 0)
         sl_io_json_add_int(s, "distinct", c->distinct);
     else

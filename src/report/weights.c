@@ -138,9 +138,7 @@ void sl_report_progress_json(sl_str *s, const sl_report_progress *r) {
     const int64_t saved = r->saved;
     sl_io_json_add_text(s, "run", r->dir);
     sl_io_json_add_int(s, "step", r->step >= 0 ? r->step : SL_MAX(saved, 0));
-    sl_io_json_add_int(s, "steps", r->steps);
-    sl_io_json_add_real(s, "loss", r->loss);
-    sl_io_json_add_real(s, "loss_valid", r->loss_valid);
+    SL_JSON_FIELDS(s, r, steps, loss, loss_valid);
     sl_io_json_add_real(s, "training_seconds", r->seconds);
     if (saved >= 0)
         sl_io_json_add_int(s, "saved", saved);

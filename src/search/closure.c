@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "par/par.h"
 #include "search/closure_impl.h"
 
@@ -174,16 +175,11 @@ static void close_closure(void *state) {
     sl_free(c);
 }
 
-static int by_size(const void *a, const void *b) {
-    double p = *(const double *)a, q = *(const double *)b;
-    return (p > q) - (p < q);
-}
-
 /* Rows are weighted by 1/|y|, bounded where y is next to 0. */
 static void weigh_rows(sl_closure *c) {
     double size[SL_CLOSURE__ROWS];
     for (int r = 0; r < c->rows; r++) size[r] = fabs(c->y[r]);
-    qsort(size, (size_t)c->rows, sizeof *size, by_size);
+    sl_num_sort(size, c->rows);
     const double least = 1e-3 * size[c->rows / 2];
     for (int r = 0; r < c->rows; r++) {
         c->side[0][r] = 1 / (fabs(c->y[r]) + least);

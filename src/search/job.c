@@ -12,9 +12,9 @@
  *
  * Formulas are verified on all rows of the table (offer.c). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "num/num.h"
 #include "search/search_impl.h"
 
 enum { ROWS_MAX = 400, PROBES_MAX = 96 };
@@ -87,24 +87,13 @@ static sl_status distinct_rows(int64_t *list, int64_t *n, const sl_search__job *
 
 /* ---------------------------------------------------------------- order --------------------- */
 
-typedef struct keyed {
-    double key;
-    int row;
-} keyed;
-
-static int cmp_keyed(const void *a, const void *b) {
-    const keyed *p = a, *q = b;
-    if (p->key != q->key) return p->key < q->key ? -1 : 1;
-    return p->row - q->row;
-}
-
 /* rank[i] := place of x[i] among all, from 0 to 1; equal values get the mean of their places. */
-static void ranks(double *rank, keyed *room, const double *x, int n) {
-    for (int i = 0; i < n; i++) room[i] = (keyed){ x[i], i };
-    qsort(room, (size_t)n, sizeof *room, cmp_keyed);
+static void ranks(double *rank, sl_keyed *room, const double *x, int n) {
+    for (int i = 0; i < n; i++) room[i] = (sl_keyed){ x[i], i };
+    sl_num_sort_keyed(room, n);
     for (int i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && room[end].key == room[i].key;) end++;
-        for (int k = i; k < end; k++) rank[room[k].row] = 0.5 * (i + end - 1) / SL_MAX(n - 1, 1);
+        for (int k = i; k < end; k++) rank[room[k].at] = 0.5 * (i + end - 1) / SL_MAX(n - 1, 1);
     }
 }
 
@@ -165,11 +154,11 @@ static void spread_out(layout *l) {
 }
 
 /* Marks the smallest tenth and the largest twentieth of |y|. */
-static void set_apart(layout *l, keyed *room, const double *y) {
-    for (int i = 0; i < l->n; i++) room[i] = (keyed){ fabs(y[i]), i };
-    qsort(room, (size_t)l->n, sizeof *room, cmp_keyed);
+static void set_apart(layout *l, sl_keyed *room, const double *y) {
+    for (int i = 0; i < l->n; i++) room[i] = (sl_keyed){ fabs(y[i]), i };
+    sl_num_sort_keyed(room, l->n);
     for (int i = 0; i < l->n; i++)
-        l->apart[room[i].row] = i < l->n / 10 || i >= l->n - l->n / 20 || room[i].key == 0;
+        l->apart[room[i].at] = i < l->n / 10 || i >= l->n - l->n / 20 || room[i].key == 0;
 }
 
 /* list[0 .. n) := the same rows in the order described above. */
@@ -177,7 +166,7 @@ static sl_status order_rows(int64_t *list, int n, sl_search__job *j) {
     size_t mark = sl_arena_mark(&j->arena);
     layout l = { .n = n, .inputs = j->rows.inputs };
     double *x = sl_arena_alloc(&j->arena, (size_t)n * sizeof *x);
-    keyed *room = sl_arena_alloc(&j->arena, (size_t)n * sizeof *room);
+    sl_keyed *room = sl_arena_alloc(&j->arena, (size_t)n * sizeof *room);
     int64_t *old = sl_arena_alloc(&j->arena, (size_t)n * sizeof *old);
     l.gap = sl_arena_alloc(&j->arena, (size_t)n * sizeof *l.gap);
     l.apart = sl_arena_alloc(&j->arena, (size_t)n * sizeof *l.apart);

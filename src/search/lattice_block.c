@@ -13,13 +13,7 @@ enum { NEARBY = 27 }; // cells: three an axis
 /* ---------------------------------------------------------------- hits ---------------------- */
 
 sl_status sl_search__lattice_add_hit(sl_search__lattice_hits *h, sl_search__lattice_hit hit) {
-    if (h->count == h->room) {
-        int64_t room = SL_MAX(64, 2 * h->room);
-        sl_search__lattice_hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
-        if (!more) return sl_fail_memory((size_t)room, sizeof *more, "the hits of a search");
-        h->hit = more;
-        h->room = room;
-    }
+    SL_TRY(sl_grow(&h->hit, &h->room, h->count, sizeof hit, "the hits of a search"));
     h->hit[h->count++] = hit;
     return SL_OK;
 }

@@ -12,7 +12,6 @@
  *
  * Either way the formula needs evidence of at least SL_NOISE__EVIDENCE bits. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "num/num.h"
 #include "search/lattice_impl.h"
@@ -21,24 +20,13 @@
 static const double PROBABILITY = SL_SEARCH__NOISE_PROBABILITY;
 enum { ROWS_MAX = 1000 }; // rows in which neighbours are searched
 
-typedef struct residual {
-    double key;
-    int row;
-} residual;
-
-static int by_key(const void *a, const void *b) {
-    const residual *p = a, *q = b;
-    if (p->key != q->key) return p->key < q->key ? -1 : 1;
-    return p->row - q->row;
-}
-
 /* z-score of the mean product of neighbours along one input. */
-static double along_input(const double *r, const double *x, int n, residual *room) {
+static double along_input(const double *r, const double *x, int n, sl_keyed *room) {
     double products = 0, squares = 0;
-    for (int i = 0; i < n; i++) room[i] = (residual){ x[i], i };
-    qsort(room, (size_t)n, sizeof *room, by_key);
+    for (int i = 0; i < n; i++) room[i] = (sl_keyed){ x[i], i };
+    sl_num_sort_keyed(room, n);
     for (int i = 0; i + 1 < n; i++) {
-        double p = r[room[i].row] * r[room[i + 1].row];
+        double p = r[room[i].at] * r[room[i + 1].at];
         products += p, squares += p * p;
     }
     return squares > 0 ? products / sqrt(squares) : 0;
@@ -122,7 +110,7 @@ sl_status sl_search__noise_has_structure(bool *out, const double *r, const doubl
                                          int inputs, const double *fitted, int n,
                                          double probability, sl_arena *scratch) {
     size_t mark = sl_arena_mark(scratch);
-    residual *room = sl_arena_alloc(scratch, (size_t)n * sizeof *room);
+    sl_keyed *room = sl_arena_alloc(scratch, (size_t)n * sizeof *room);
     int *nearest = sl_arena_alloc(scratch, (size_t)n * sizeof *nearest);
     if (!room || !nearest) return sl_fail_memory((size_t)n, sizeof *room, "residuals");
     double each = probability / (inputs + 3), limit = -sl_num_normal_quantile(each);

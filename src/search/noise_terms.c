@@ -1,7 +1,7 @@
 /* Terms of the store at the probes, in the order of the store. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "num/num.h"
 #include "search/noise_impl.h"
 
 static int64_t bytes_of(int room, int stride) {
@@ -99,29 +99,18 @@ static sl_status add_level(bool *enough, sl_search__noise_terms *t, sl_search__j
 
 /* ---------------------------------------------------------------- order --------------------- */
 
-typedef struct priced {
-    float cost;
-    int at;
-} priced;
-
-static int by_cost(const void *a, const void *b) {
-    const priced *p = a, *q = b;
-    if (p->cost != q->cost) return p->cost < q->cost ? -1 : 1;
-    return p->at - q->at;
-}
-
 /* order[] := all terms by cost: a level lists one family after the other. */
 static sl_status make_order(sl_search__noise_terms *t) {
-    priced *all = sl_malloc((size_t)t->n, sizeof *all);
+    sl_keyed *all = sl_malloc((size_t)t->n, sizeof *all);
     int *order = sl_realloc(t->order, (size_t)t->n, sizeof *order);
     if (order) t->order = order;
     if (!all || !order) {
         sl_free(all);
         return sl_fail_memory((size_t)t->n, sizeof *all, "the order of terms");
     }
-    for (int k = 0; k < t->n; k++) all[k] = (priced){ t->cost[k], k };
-    qsort(all, (size_t)t->n, sizeof *all, by_cost);
-    for (int k = 0; k < t->n; k++) order[k] = all[k].at;
+    for (int k = 0; k < t->n; k++) all[k] = (sl_keyed){ t->cost[k], k };
+    sl_num_sort_keyed(all, t->n);
+    for (int k = 0; k < t->n; k++) order[k] = (int)all[k].at;
     sl_free(all);
     return SL_OK;
 }

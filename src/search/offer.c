@@ -187,13 +187,7 @@ sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__j
 }
 
 sl_status sl_search__keep(sl_search__job *j, const sl_search_formula *f) {
-    if (j->n_kept == j->kept_room) {
-        int room = SL_MAX(16, 2 * j->kept_room);
-        sl_search_formula *more = sl_realloc(j->kept, (size_t)room, sizeof *more);
-        if (!more) return sl_fail_memory((size_t)room, sizeof *more, "the formulas of a search");
-        j->kept = more;
-        j->kept_room = room;
-    }
+    SL_TRY(sl_grow(&j->kept, &j->kept_room, j->n_kept, sizeof *f, "the formulas of a search"));
     j->kept[j->n_kept++] = *f;
     if (f->exact) j->exact++;
     return SL_OK;

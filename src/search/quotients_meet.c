@@ -35,13 +35,7 @@ sl_search__quotients_term sl_search__quotients_term_at(const sl_search__quotient
 sl_status sl_search__quotients_add_hit(sl_search__quotients_hits *h,
                                        const sl_search__quotients_hit *hit, int64_t most) {
     if (h->count == most) return SL_OK;
-    if (h->count == h->room) {
-        int64_t room = SL_MAX(64, 2 * h->room);
-        sl_search__quotients_hit *more = sl_realloc(h->hit, (size_t)room, sizeof *more);
-        if (!more) return sl_fail_memory((size_t)room, sizeof *more, "the hits of a search");
-        h->hit = more;
-        h->room = room;
-    }
+    SL_TRY(sl_grow(&h->hit, &h->room, h->count, sizeof *hit, "the hits of a search"));
     h->hit[h->count++] = *hit;
     return SL_OK;
 }

@@ -32,7 +32,7 @@ typedef struct sl_search__job {
     sl_search_result *result;
     double start;          // on sl_clock()
     sl_digits digits;      // that y was written down with
-    bool computed; // y is rounded, most likely after it was computed by the grammar
+    bool computed;         // y is rounded, most likely after it was computed by the grammar
     double precision;      // relative rounding of y: 2^-52, or more where digits are few
     _Atomic int ended;     // sl_search_end that was requested, or SL_SEARCH__RUNNING
     _Atomic int64_t tried; // counted by methods, in large portions
@@ -42,7 +42,8 @@ typedef struct sl_search__job {
     double next_look;      // when to read the clock and report progress next
     sl_search_progress progress;
     sl_search_formula *kept; // offered and accepted, in order
-    int n_kept, kept_room;
+    int n_kept;
+    int64_t kept_room;
     int exact;              // of them exact
     struct sl_store *store; // of products and sums, while they are open
     int store_users;

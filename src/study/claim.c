@@ -108,7 +108,8 @@ typedef struct seen {
 struct sl_study_watch {
     double expiry;
     seen *list;
-    int n, cap;
+    int n;
+    int64_t cap;
 };
 
 sl_status sl_study_watch_new(sl_study_watch **out, double expiry) {
@@ -130,13 +131,7 @@ static sl_status seen_of(seen **out, sl_study_watch *w, const char *dir) {
             *out = &w->list[i];
             return SL_OK;
         }
-    if (w->n == w->cap) {
-        const int cap = 2 * w->cap + 16;
-        seen *list = sl_realloc(w->list, (size_t)cap, sizeof *list);
-        if (!list) return sl_fail_memory((size_t)cap, sizeof *list, "the watch of claims");
-        w->list = list;
-        w->cap = cap;
-    }
+    SL_TRY(sl_grow(&w->list, &w->cap, w->n, sizeof *w->list, "the watch of claims"));
     *out = &w->list[w->n++];
     **out = (seen){ .folder = folder };
     return SL_OK;

@@ -30,7 +30,8 @@ typedef struct worker {
     bool out_of_time;
     bool jobs_outdated; // another worker did a job of the list, which must be rebuilt
     uint64_t *unusable; // hashes of folders that cannot be claimed
-    int n_unusable, cap_unusable;
+    int n_unusable;
+    int64_t cap_unusable;
     char unusable_line[SL_FAIL_LINE]; // why, of the last of them
 } worker;
 
@@ -136,13 +137,8 @@ static sl_status set_unusable(worker *w, const sl_study_job *job, sl_status st) 
     if (st != SL_EIO) return st;
     SL_TRY(blame_job(w, st));
     sl_snprintf(w->unusable_line, sizeof w->unusable_line, "%s", sl_last_error());
-    if (w->n_unusable == w->cap_unusable) {
-        const int cap = 2 * w->cap_unusable + 8;
-        uint64_t *list = sl_realloc(w->unusable, (size_t)cap, sizeof *list);
-        if (!list) return sl_fail_memory((size_t)cap, sizeof *list, "folders to pass over");
-        w->unusable = list;
-        w->cap_unusable = cap;
-    }
+    SL_TRY(sl_grow(&w->unusable, &w->cap_unusable, w->n_unusable, sizeof *w->unusable,
+                   "folders to pass over"));
     w->unusable[w->n_unusable++] = sl_hash(job->folder, strlen(job->folder), 0);
     return SL_OK;
 }

@@ -339,17 +339,12 @@ typedef struct partials {
     int64_t *raw;
     long double *value; // (n, probes)
     uint32_t *known;    // class of an earlier function that agrees, or SL_UNIVERSE__NO_CLASS
-    int n, cap;
+    int n;
+    int64_t cap;
 } partials;
 
 static sl_status keep_partial(partials *p, int64_t raw) {
-    if (p->n == p->cap) {
-        int cap = SL_MAX(256, 2 * p->cap);
-        int64_t *more = sl_realloc(p->raw, (size_t)cap, sizeof *more);
-        if (!more) return sl_fail_memory((size_t)cap, sizeof *more, "candidates");
-        p->raw = more;
-        p->cap = cap;
-    }
+    SL_TRY(sl_grow(&p->raw, &p->cap, p->n, sizeof *p->raw, "candidates"));
     p->raw[p->n++] = raw;
     return SL_OK;
 }

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "base/math_impl.h"
+#include "bench/bench.h"
 
 enum { CHECKED = 1 << 20, REPEATS = 15 };
 static const double ULP_MAX = 0.8;
@@ -82,11 +83,6 @@ static double check(double *where, const subject *s, sl_math__function *f, doubl
     return worst;
 }
 
-static int cmp_double(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Best and median nanoseconds per value. */
 static void measure(double *best, double *median, sl_math__function *f, double *y, const double *x,
                     int n) {
@@ -97,7 +93,7 @@ static void measure(double *best, double *median, sl_math__function *f, double *
         for (int c = 0; c < calls; c++) f(y, x, n);
         t[r] = (sl_clock() - start) * 1e9 / ((double)calls * n);
     }
-    qsort(t, REPEATS, sizeof t[0], cmp_double);
+    sl_bench_sort(t, REPEATS);
     *best = t[0];
     *median = t[REPEATS / 2];
 }

@@ -21,6 +21,26 @@ static void blocks_are_counted(void **state) {
     assert_int_equal(sl_mem_blocks(), blocks);
 }
 
+/* Elements stay where they were, and a failure changes nothing. */
+static void arrays_grow_when_they_are_full(void **state) {
+    (void)state;
+    int *list = NULL;
+    int64_t room = 0, calls = sl_mem_calls();
+    for (int n = 0; n < 1000; n++) {
+        assert_int_equal(sl_grow(&list, &room, n, sizeof *list, "a list"), SL_OK);
+        assert_true(n < room);
+        list[n] = n;
+    }
+    assert_int_equal(room, 1024);
+    assert_int_equal(sl_mem_calls() - calls, 5);
+    for (int n = 0; n < 1000; n++) assert_int_equal(list[n], n);
+    const int *before = list;
+    sl_mem_fail_at(1, false);
+    assert_int_equal(sl_grow(&list, &room, 1024, sizeof *list, "a list"), SL_ENOMEM);
+    assert_true(list == before && room == 1024);
+    sl_free(list);
+}
+
 /* Bytes as the C library rounds them: at least what was asked for, a huge page more where a block
  * is to begin at one, and all of it given back. */
 static void bytes_are_counted(void **state) {
@@ -197,6 +217,7 @@ static void available_memory_is_plausible(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(blocks_are_counted),
+        SL_TEST(arrays_grow_when_they_are_full),
         SL_TEST(bytes_are_counted),
         SL_TEST(wide_blocks_begin_at_a_line_and_take_no_more_than_a_page_besides),
         SL_TEST(calloc_clears_and_realloc_keeps),

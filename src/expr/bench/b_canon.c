@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "expr/expr.h"
 
 enum { SAMPLE = 200000, MAX_FORMS = 4000, REPEATS = 9, POINTS = 8 };
@@ -136,11 +137,6 @@ static sl_status run(const candidate *c, sl_arena *a, bool whole) {
     return SL_OK;
 }
 
-static int cmp_double(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static sl_status measure(const candidate *c, sl_arena *a, bool whole) {
     double t[REPEATS];
     for (int r = 0; r < REPEATS; r++) {
@@ -148,7 +144,7 @@ static sl_status measure(const candidate *c, sl_arena *a, bool whole) {
         SL_TRY(run(c, a, whole));
         t[r] = (sl_clock() - start) * 1e9 / SAMPLE;
     }
-    qsort(t, REPEATS, sizeof t[0], cmp_double);
+    sl_bench_sort(t, REPEATS);
     printf("%s\t%d\t1\t%.0f\t%.0f\t%.0f\n", whole ? "whole" : "apply", SAMPLE, t[0], t[REPEATS / 2],
            1e9 / t[REPEATS / 2]);
     return SL_OK;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "expr/expr.h"
 
 enum { VARS = 2, MOST = 1000000, REPEATS = 15 };
@@ -36,11 +37,6 @@ static const struct {
     { "exp(x1)*sin(x2) + sqrt(x1)/x2", 10, 60 },
     { "sin(2*x1 + 1)*exp(-x2/3) - x1", 14, 60 },
 };
-
-static int cmp_double(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static bool right(const sl_node *e, const double *const *x, const double *y, int n) {
     for (int i = 0; i < n; i++) {
@@ -68,7 +64,7 @@ static sl_status measure(double *best, double *median, const sl_node *e, const s
                      : sl_expr_eval(y, scratch, e, x, n, NULL));
         t[r] = (sl_clock() - start) * 1e9 / ((double)calls * n);
     }
-    qsort(t, REPEATS, sizeof t[0], cmp_double);
+    sl_bench_sort(t, REPEATS);
     *best = t[0];
     *median = t[REPEATS / 2];
     return SL_OK;

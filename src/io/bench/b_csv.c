@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "bench/bench.h"
 #include "io/io.h"
 
 enum { COLUMNS = 3, REPEATS = 5, ROWS = 1000000 };
@@ -77,11 +78,6 @@ done:
     return st;
 }
 
-static int cmp_double(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static sl_status measure(const struct subject *sub, const char *path, int64_t rows) {
     static const char *const names[] = { "read", "read by strtod", "cut only" };
     double want, got, ns[REPEATS];
@@ -97,7 +93,7 @@ static sl_status measure(const struct subject *sub, const char *path, int64_t ro
             SL_TRY(read_table(path, w, &n, &got));
             ns[r] = (sl_clock() - start) * 1e9 / (double)rows;
         }
-        qsort(ns, REPEATS, sizeof ns[0], cmp_double);
+        sl_bench_sort(ns, REPEATS);
         printf("%s\t%s\t%lldx%d\t1\t%.0f\t%.0f\t%.2f\n", names[w], sub->name, (long long)rows,
                COLUMNS, ns[0], ns[REPEATS / 2], 1e3 / ns[REPEATS / 2]);
         fflush(stdout);

@@ -7,9 +7,9 @@
  *     build/bench/io.json              a table, tab separated */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "io/io.h"
 
 enum { VALUES = 64 * 1024, REPEATS = 15 };
@@ -62,13 +62,8 @@ static sl_status check(const char *name, const sl_str *s, const double *x) {
     return st;
 }
 
-static int cmp_double(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void row(const char *way, const char *name, double *ns) {
-    qsort(ns, REPEATS, sizeof ns[0], cmp_double);
+    sl_bench_sort(ns, REPEATS);
     printf("%s\t%s\t%d\t1\t%.1f\t%.1f\t%.2f\n", way, name, VALUES, ns[0], ns[REPEATS / 2],
            1e3 / ns[REPEATS / 2]);
 }

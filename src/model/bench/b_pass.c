@@ -11,9 +11,9 @@
  *                                             the paper's count of 3 N a cell and token */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "model/model.h"
 
 enum { POINTS = 64, TOKENS = 32, MAX_PAIRS = 16, REPEATS = 7, COLUMNS = 3 };
@@ -45,11 +45,6 @@ static void fill(bench *x, int pairs) {
                        x->ids, x->targets, x->begin,    x->number };
 }
 
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void time_one(bench *x, sl_work *w, const char *size, const char *what, bool train) {
     const sl_dropout dropout = { 7, true };
     double seconds[REPEATS];
@@ -64,7 +59,7 @@ static void time_one(bench *x, sl_work *w, const char *size, const char *what, b
         else
             seconds[i] = t;
     }
-    qsort(seconds, REPEATS, sizeof seconds[0], by_size);
+    sl_bench_sort(seconds, REPEATS);
     const double part = train ? 1 : 1.0 / 3, pairs = x->b.pairs, median = seconds[REPEATS / 2];
     printf("%s\t%s\t%d\t%.3f\t%.3f\t%.1f\t%.1f\n", what, size, x->b.pairs, 1e3 * seconds[0] / pairs,
            1e3 * median / pairs, part * pairs * sl_model_flops(x->m, POINTS, TOKENS) / median / 1e9,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "nn/attention_impl.h"
 
 enum { PEAK = 768, REPEATS = 15 };
@@ -141,11 +142,6 @@ static double difference(const shape *s, const arrays *a, const sl_nn__attention
     return worst;
 }
 
-static int by_time(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void report(const char *level, const char *which, pass *run, double flops, double peak,
                    const shape *s, const arrays *a, const sl_nn__attention *l) {
     const int calls = 1 + (int)(4e6 / flops);
@@ -155,7 +151,7 @@ static void report(const char *level, const char *which, pass *run, double flops
         for (int i = 0; i < calls; i++) run(s, a, l);
         t[r] = (sl_clock() - begin) / calls;
     }
-    qsort(t, REPEATS, sizeof *t, by_time);
+    sl_bench_sort(t, REPEATS);
     printf("%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%.2f\t%.2f\t%.1f\t%.2f\n", s->what, which,
            level, s->Tq, s->Tk, s->H, s->D, s->nq, s->cols, s->drop ? "dropout" : "", t[0] * 1e6,
            t[REPEATS / 2] * 1e6, flops * 1e-9 / t[0], flops * 1e-9 / t[0] / peak);

@@ -13,16 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/bench.h"
 #include "nn/nn.h"
 
 enum { PEAK = 1024, LARGEST = 1536 * 4096, REPEATS = 11 };
 
 static float *A, *B, *C[2];
-
-static int by_time(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static void run(sl_gemm_library l, bool ta, bool tb, int M, int N, int K, float *out) {
     sl_nn_gemm_by(l, ta, tb, M, N, K, 1, A, ta ? M : K, B, tb ? K : N, 0, out, N);
@@ -37,7 +33,7 @@ static double best(double *median, sl_gemm_library l, bool ta, bool tb, int M, i
         for (int i = 0; i < calls; i++) run(l, ta, tb, M, N, K, C[0]);
         s[r] = (sl_clock() - begin) / calls;
     }
-    qsort(s, REPEATS, sizeof *s, by_time);
+    sl_bench_sort(s, REPEATS);
     *median = s[REPEATS / 2];
     return s[0];
 }

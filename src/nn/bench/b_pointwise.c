@@ -9,9 +9,9 @@
  * words */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "nn/pointwise_impl.h"
 
 enum { ROWS = 768, WIDEST = 1024, V = 104, BLOCKS = 8, BLOCK = 1 << 20, WEIGHTS = 5, REPEATS = 41 };
@@ -175,11 +175,6 @@ static double check(const subject *s, bench *b, bench *other, const sl_nn__point
 
 /* ---------------------------------------------------------------- time ---------------------- */
 
-static int cmp_double(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void measure(double *best, double *median, const subject *s, bench *b,
                     const sl_nn__pointwise *k) {
     double t[REPEATS];
@@ -191,7 +186,7 @@ static void measure(double *best, double *median, const subject *s, bench *b,
         for (int c = 0; c < calls; c++) s->run(b, k);
         t[r] = (sl_clock() - start) * 1e9 / (calls * n);
     }
-    qsort(t, REPEATS, sizeof t[0], cmp_double);
+    sl_bench_sort(t, REPEATS);
     *best = t[0];
     *median = t[REPEATS / 2];
 }

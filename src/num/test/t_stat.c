@@ -42,6 +42,19 @@ static void an_offset_does_not_change_the_variance(void **state) {
     }
 }
 
+static void equal_keys_are_sorted_by_place(void **state) {
+    (void)state;
+    static const double key[] = { 2, -1, 2, INFINITY, -1, 0 };
+    static const int order[] = { 1, 4, 5, 0, 2, 3 };
+    sl_keyed list[SL_LEN(key)];
+    for (int i = 0; i < SL_LEN(key); i++) list[i] = (sl_keyed){ key[5 - i], 5 - i };
+    sl_num_sort_keyed(list, SL_LEN(key));
+    for (int i = 0; i < SL_LEN(key); i++) {
+        assert_int_equal(list[i].at, order[i]);
+        assert_true(list[i].key == key[order[i]]);
+    }
+}
+
 static void quantiles_are_monotone_and_inside(void **state) {
     sl_fixture *t = *state;
     for (int k = 0; k < sl_test_iters(t, 300); k++) {
@@ -209,6 +222,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(samples_agree_with_numpy),
         SL_TEST(an_offset_does_not_change_the_variance),
+        SL_TEST(equal_keys_are_sorted_by_place),
         SL_TEST(quantiles_are_monotone_and_inside),
         SL_TEST(quantiles_are_symmetric),
         SL_TEST(nan_and_empty_samples_give_nan),

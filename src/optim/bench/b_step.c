@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/bench.h"
 #include "optim/optim_impl.h"
 #include "par/par.h"
 
@@ -41,11 +42,6 @@ static sl_status make(bench *b) {
         b->grad[i] = (float)sl_rng_range(&rng, -0.1, 0.1);
     }
     return SL_OK;
-}
-
-static int cmp_double(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* A step with the kernels k; sums are left as the gradient's would be: any number will do. */
@@ -81,7 +77,7 @@ static sl_status measure(bench *b, sl_pool *pool, const sl_optim__kernels *k, bo
         SL_GO(step(b, s, pool, k));
         t[r] = sl_clock() - start;
     }
-    qsort(t, REPEATS, sizeof t[0], cmp_double);
+    sl_bench_sort(t, REPEATS);
     printf("%s\t%lld\t%s\t%d\t%.3f\t%.3f\t%.2f\n", bounds ? "adamcpr" : "adam", (long long)b->count,
            k->name, sl_par_pool_threads(pool), t[0] * 1e3, t[REPEATS / 2] * 1e3,
            (double)b->count * BYTES / t[0] * 1e-9);

@@ -8,9 +8,9 @@
  *     build/bench/pairs.pairs pair      only complete pairs, on one thread */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "pairs/pairs_impl.h"
 
 enum { CHECKED = 2000, PAIRS = 20000, REPEATS = 7, MAX_THREADS = 64 };
@@ -143,11 +143,6 @@ static const struct {
 
 /* ---------------------------------------------------------------- timing -------------------- */
 
-static int cmp_double(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static sl_status measure(bench *b, sl_pool *pool, int k) {
     double t[REPEATS];
     for (int r = 0; r < REPEATS; r++) {
@@ -155,7 +150,7 @@ static sl_status measure(bench *b, sl_pool *pool, int k) {
         SL_TRY(sl_par_for(pool, PAIRS, 100, cases[k].fn, b));
         t[r] = (sl_clock() - start) * 1e6 / PAIRS;
     }
-    qsort(t, REPEATS, sizeof t[0], cmp_double);
+    sl_bench_sort(t, REPEATS);
     printf("%s\t%lldx%d\t%d\t%.3f\t%.3f\t%.0f\n", cases[k].name, (long long)b->p->options.points,
            b->p->variables, sl_par_pool_threads(pool), t[0], t[REPEATS / 2], 1e6 / t[REPEATS / 2]);
     fflush(stdout);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/bench.h"
 #include "par/par.h"
 
 enum { REPEATS = 2000 };
@@ -32,11 +33,6 @@ static sl_status part(int64_t begin, int64_t end, int worker, void *payload) {
     return SL_OK;
 }
 
-static int cmp_double(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Microseconds of REPEATS loops beyond the length of a part, sorted. */
 static sl_status measure(double *t, sl_pool *pool, double length, double pause) {
     job j = { .length = length };
@@ -48,7 +44,7 @@ static sl_status measure(double *t, sl_pool *pool, double length, double pause) 
         t[r] = (sl_clock() - start) * 1e6 - length;
     }
     if (j.ran != (int64_t)REPEATS * threads) return sl_fail(SL_EINVAL, "parts were left out");
-    qsort(t, REPEATS, sizeof t[0], cmp_double);
+    sl_bench_sort(t, REPEATS);
     return SL_OK;
 }
 

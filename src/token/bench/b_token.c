@@ -14,9 +14,9 @@
  *
  *     build/bench/token.token             a table, tab separated */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "expr/expr_test.h"
 #include "token/token.h"
 
@@ -151,11 +151,6 @@ static sl_status run_push_tight(bench *b) { return push(b, -1); }
 
 /* ---------------------------------------------------------------- measuring ----------------- */
 
-static int cmp_double(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static sl_status measure(bench *b, const char *name, const char *unit, int64_t items,
                          sl_status (*run)(bench *)) {
     double t[REPEATS];
@@ -164,7 +159,7 @@ static sl_status measure(bench *b, const char *name, const char *unit, int64_t i
         SL_TRY(run(b));
         t[r] = (sl_clock() - start) * 1e9 / (double)items;
     }
-    qsort(t, REPEATS, sizeof t[0], cmp_double);
+    sl_bench_sort(t, REPEATS);
     printf("%s\t%lld %ss\t1\t%.1f\t%.1f\t%.0f\n", name, (long long)items, unit, t[0],
            t[REPEATS / 2], 1e9 / t[REPEATS / 2]);
     return SL_OK;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/bench.h"
 #include "universe/universe.h"
 
 enum { REPEATS = 3, RAW = 5070402, DISTINCT = 1286353, PARTIAL = 1181, BELOW = 929 };
@@ -69,11 +70,6 @@ static bool run(outcome *out, struct rusage *used, int64_t size, int threads, co
     return wait4(child, &status, 0, used) == child && status == 0 && got;
 }
 
-static int cmp_double(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double seconds(struct timeval t) { return (double)t.tv_sec + 1e-6 * (double)t.tv_usec; }
 
 /* hash: empty, or what it must be. */
@@ -96,8 +92,8 @@ static bool measure(usage *m, char hash[33], int64_t size, int threads, const ch
         cpu[r] = seconds(used.ru_utime) + seconds(used.ru_stime);
         m->megabytes = SL_MAX(m->megabytes, (double)used.ru_maxrss / 1000);
     }
-    qsort(wall, REPEATS, sizeof wall[0], cmp_double);
-    qsort(cpu, REPEATS, sizeof cpu[0], cmp_double);
+    sl_bench_sort(wall, REPEATS);
+    sl_bench_sort(cpu, REPEATS);
     m->best = wall[0];
     m->median = wall[REPEATS / 2];
     m->cpu = cpu[REPEATS / 2];
