@@ -41,25 +41,25 @@ typedef struct columns {
 } columns;
 
 static columns columns_of(const directions *d, const sl_search__skeleton_term *t, int f,
-                          const fixed *x) {
+                          const fixed *variant) {
     const sl_search__skeleton_piece *p = &d->s->piece[t->piece[f]];
-    if (!x || x->change.factor != f)
+    if (!variant || variant->change.factor != f)
         return (columns){ p->value[0], p->plains, SL_SKELETON__ROWS, 1, false };
-    const sl_search__skeleton_set *set = &x->piece->set[x->change.set];
-    return (columns){ set->value + x->change.variant,
+    const sl_search__skeleton_set *set = &variant->piece->set[variant->change.set];
+    return (columns){ set->value + variant->change.variant,
                       p->columns + sl_search__skeleton_has_summand(p),
                       set->rows * (int64_t)set->stride, set->stride,
                       sl_search__skeleton_has_summand(p) };
 }
 
 void sl_search__skeleton_multiply_plains(directions *d, const sl_search__skeleton_term *t, int but,
-                                         const fixed *x) {
+                                         const fixed *variant) {
     d->products = 1;
     d->further[0] = 0;
     memcpy(d->product[0], d->s->weight, (size_t)d->rows * sizeof(double));
     for (int f = 0; f < t->factors; f++) {
-        const columns v = columns_of(d, t, f, x);
         if (f == but) continue;
+        const columns v = columns_of(d, t, f, variant);
         int n = d->products;
         for (int i = v.count - 1; i >= 0; i--) {
             const double *value = v.value + i * v.column;

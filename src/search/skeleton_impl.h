@@ -261,11 +261,11 @@ typedef struct sl_search__skeleton_fixed {
     sl_search__skeleton_change change;
 } sl_search__skeleton_fixed;
 /* product[] := all products of the plain columns of a term's factors but one (-1: of all), times
- * the weights; at most SL_SKELETON__PRODUCTS. The first has what the skeleton has. fixed: NULL, or
- * a factor that has the columns of a variant. */
+ * the weights; at most SL_SKELETON__PRODUCTS. The first has what the skeleton has. variant: NULL,
+ * or the factor that has the columns of a variant. */
 void sl_search__skeleton_multiply_plains(sl_search__skeleton_directions *d,
                                          const sl_search__skeleton_term *t, int but,
-                                         const sl_search__skeleton_fixed *fixed);
+                                         const sl_search__skeleton_fixed *variant);
 
 /* skeleton_screen.c: bases begin .. end against variants of these sets; hits of the worker. */
 typedef struct sl_search__skeleton_screening {
