@@ -49,15 +49,15 @@ typedef struct step {
 /* Sums of several terms, by what a level finds in a second. */
 #define SKELETONS_FIRST SKELETON(1, SL_SEARCH_EFFORT_LOW), SKELETON(0, SL_SEARCH_EFFORT_LOW)
 #define SKELETONS                                                                  \
-    SKELETON(2, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL),      \
-    SKELETON(3, SL_SEARCH_EFFORT_LOW), SKELETON(4, SL_SEARCH_EFFORT_LOW)
+    SKELETON(2, SL_SEARCH_EFFORT_LOW), SKELETON(5, SL_SEARCH_EFFORT_LOW),          \
+    SKELETON(4, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL),      \
+    SKELETON(3, SL_SEARCH_EFFORT_LOW)
 
 /* The same with more constants inside. */
 #define SKELETONS_NEXT                                                             \
-    SKELETON(5, SL_SEARCH_EFFORT_LOW), CLOSURE(0, SL_SEARCH_EFFORT_LOW),           \
+    CLOSURE(0, SL_SEARCH_EFFORT_LOW),                                              \
     SKELETON(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(6, SL_SEARCH_EFFORT_NORMAL),    \
-    SKELETON(7, SL_SEARCH_EFFORT_NORMAL), SKELETON(9, SL_SEARCH_EFFORT_NORMAL),    \
-    QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL)
+    SKELETON(7, SL_SEARCH_EFFORT_NORMAL), SKELETON(9, SL_SEARCH_EFFORT_NORMAL)
 
 /* The grammar of pairs with three constants in a half or in a term, and with real constants. */
 #define LATTICES_EXPENSIVE                                                         \
@@ -67,8 +67,8 @@ typedef struct step {
 
 /* More constants in a half, or in a term. */
 #define LATTICES_MORE                                                              \
-    QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), LATTICE(3, SL_SEARCH_EFFORT_LOW),       \
-    LATTICE(4, SL_SEARCH_EFFORT_LOW)
+    QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL),  \
+    LATTICE(3, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW)
 
 #define LAST                                                                       \
     BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \
