@@ -51,7 +51,7 @@ typedef struct step {
 #define SKELETONS                                                                  \
     SKELETON(2, SL_SEARCH_EFFORT_LOW), SKELETON(5, SL_SEARCH_EFFORT_LOW),          \
     SKELETON(4, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL),      \
-    SKELETON(3, SL_SEARCH_EFFORT_LOW)
+    SKELETON(10, SL_SEARCH_EFFORT_LOW), SKELETON(3, SL_SEARCH_EFFORT_LOW)
 
 /* The same with more constants inside. */
 #define SKELETONS_NEXT                                                             \
@@ -133,7 +133,8 @@ static const step steps_rounded[] = {
     BOTH(6, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
     INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(7, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(8, SL_SEARCH_EFFORT_NORMAL),
-    SKELETON(9, SL_SEARCH_EFFORT_NORMAL), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    SKELETON(9, SL_SEARCH_EFFORT_NORMAL), SKELETON(10, SL_SEARCH_EFFORT_LOW),
+    NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 // clang-format on
 

@@ -37,7 +37,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 11, ROWS_LEAST = 48, GRAIN = 512 };
+enum { LEVELS = 12, ROWS_LEAST = 48, GRAIN = 512 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -129,6 +129,7 @@ static const struct level {
     which which;
     uint32_t sets;
     which pairs;
+    bool pairs_alone;
     bool inside;
     bool two; // of skeleton_two.c
 } levels[LEVELS] = {
@@ -137,18 +138,19 @@ static const struct level {
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_BELOW },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_SOME },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_ABOVE },
-    { .which = OTHERS, .sets = ONE, .pairs = OTHERS },
+    { .which = OTHERS, .sets = ONE },
     { .which = ALL, .inside = true },
     { .which = ALL, .sets = ONE | FRACTION, .pairs = TWO_TERMS },
     { .two = true },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_WIDE },
+    { .sets = ONE, .pairs = OTHERS, .pairs_alone = true },
     { .which = NO_QUOTIENTS, .sets = ONE, .pairs = NO_QUOTIENTS },
 };
 
-enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 4 };
+enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 5 };
 
 /* The order where y is rounded, by what is found; the last ones do not apply. */
-static const int rounded_levels[LEVELS] = { 0, 1, 3, 5, 7, PAIRS_ROUNDED, 6, 8, 9, 2, 4 };
+static const int rounded_levels[LEVELS] = { 0, 1, 3, 5, 7, PAIRS_ROUNDED, 6, 8, 9, 10, 2, 4 };
 
 static bool is_of(const sl_search__skeleton_base *b, which w) {
     if (b->terms < 2) return false;
@@ -188,7 +190,11 @@ static sl_status screen_sets(sl_skeletons *s, int level) {
         if (is_of(&s->base[i], levels[level].which) &&
             !(pairs && is_of(&s->base[i], levels[level].pairs)))
             list[n++] = i;
-    sl_search__skeleton_screening g = { s, list, with_pairs, levels[level].sets,
+    sl_search__skeleton_screening g = { s,
+                                        list,
+                                        with_pairs,
+                                        levels[level].pairs_alone,
+                                        levels[level].sets,
                                         levels[level].inside };
     sl_status st = sl_par_for(s->job->pool, n, GRAIN, sl_search__skeleton_screen, &g);
     sl_free(list);

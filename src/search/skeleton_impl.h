@@ -272,6 +272,7 @@ typedef struct sl_search__skeleton_screening {
     sl_skeletons *s;
     const int32_t *base; // which
     int32_t pairs;       // so many of them: pairs of variants with several columns are tried
+    bool pairs_alone;    // one variant was tried before
     uint32_t sets;       // bit i: variants of set i take part
     bool inside;         // and pairs of factors of one term
 } sl_search__skeleton_screening;

@@ -75,7 +75,7 @@ typedef struct screen {
     int32_t turn;
     inside two;
     // variants with all their columns, made orthonormal, for pairs
-    bool pairs, inside;
+    bool pairs, pairs_alone, inside;
     int blocks;
     struct block {
         sl_search__skeleton_image image[SL_SKELETON__BESIDE];
@@ -258,7 +258,7 @@ static sl_status try_block(screen *c, const sl_search__skeleton_piece *p,
         kernels->images(&c->image[i], m[i][0], c->d.product[picks[i].product],
                         set->value + column + from, set->stride, c->d.rows, n, LEAST);
     }
-    if (!x) kernels->keys(c->high, c->low, &c->image[0], n);
+    if (!x && !c->pairs_alone) kernels->keys(c->high, c->low, &c->image[0], n);
     if (x && sl_search__skeleton_has_summand(p)) {
         for (int d = 0; d < DIMS; d++)
             for (int i = 0; i < n; i++) c->image[count].q[d][i] = c->alone[d];
@@ -266,7 +266,7 @@ static sl_status try_block(screen *c, const sl_search__skeleton_piece *p,
     }
     kernels->leave(c->left, c->image, count, n, DEPENDENT_IMAGE);
     if (!x) keep_block(c, change, count, from, n);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n && !c->pairs_alone; i++) {
         change.variant = from + i;
         SL_TRY(try_variant(c, i, &change, x));
     }
@@ -542,7 +542,7 @@ static sl_status try_base(screen *c) {
     bool nothing;
     if (!sl_search__skeleton_find_directions(&nothing, &c->d, &c->s->base[c->at])) return SL_OK;
     // where y is rounded many columns fit it: few come first
-    if (nothing) return add_hit(c, NULL, NULL, c->d.rank);
+    if (nothing) return c->pairs_alone ? SL_OK : add_hit(c, NULL, NULL, c->d.rank);
     c->turn++;
     c->waiting = c->blocks = 0;
     for (int t = 0; t < c->d.base->terms; t++)
@@ -568,6 +568,7 @@ sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker, voi
     c->worker = worker;
     c->sets = g->sets;
     c->inside = g->inside;
+    c->pairs_alone = g->pairs_alone;
     if (g->s->sigma > 0) sl_search__skeleton_fitting_begin(&c->fitting, g->s);
     sl_status st = SL_OK;
     for (int64_t i = begin; i < end && st == SL_OK; i++) {
