@@ -55,9 +55,9 @@ typedef struct step {
 
 /* The same with more constants inside. */
 #define SKELETONS_NEXT                                                             \
-    CLOSURE(0, SL_SEARCH_EFFORT_LOW),                                              \
-    SKELETON(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(6, SL_SEARCH_EFFORT_NORMAL),    \
-    SKELETON(7, SL_SEARCH_EFFORT_NORMAL), SKELETON(9, SL_SEARCH_EFFORT_NORMAL)
+    SKELETON(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(11, SL_SEARCH_EFFORT_NORMAL),   \
+    SKELETON(6, SL_SEARCH_EFFORT_NORMAL), SKELETON(9, SL_SEARCH_EFFORT_NORMAL),    \
+    SKELETON(7, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL)
 
 /* The grammar of pairs with three constants in a half or in a term, and with real constants. */
 #define LATTICES_EXPENSIVE                                                         \
@@ -67,7 +67,7 @@ typedef struct step {
 
 /* More constants in a half, or in a term. */
 #define LATTICES_MORE                                                              \
-    QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL),  \
+    CLOSURE(0, SL_SEARCH_EFFORT_LOW), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL),       \
     LATTICE(3, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW)
 
 #define LAST                                                                       \
@@ -134,7 +134,7 @@ static const step steps_rounded[] = {
     INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(7, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(8, SL_SEARCH_EFFORT_NORMAL),
     SKELETON(9, SL_SEARCH_EFFORT_NORMAL), SKELETON(10, SL_SEARCH_EFFORT_LOW),
-    NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    SKELETON(11, SL_SEARCH_EFFORT_NORMAL), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 // clang-format on
 
@@ -297,8 +297,8 @@ static sl_status after_first(const step **steps, const sl_search__job *j, int i)
     return SL_OK;
 }
 
-/* Is the level of a step one of as many as its method has steps, and that step its only one? A level
- * missing from a list would never run. */
+/* Is the level of a step one of as many as its method has steps, and that step its only one? A
+ * level missing from a list would never run. */
 static bool is_listed_once(const step *steps, int i) {
     int levels = 0, same = 0;
     for (int k = 0; k < STEPS; k++) {
@@ -365,8 +365,9 @@ sl_status sl_search__finish(sl_search__job *j) {
     r->count = j->n_kept;
     if (j->n_kept) qsort(r->formula, (size_t)j->n_kept, sizeof *r->formula, cmp_formula);
     mark_front(r->formula, r->count);
-    if (r->count) SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0],
-                                             SL_SEARCH__NOISE_PROBABILITY));
+    if (r->count)
+        SL_TRY(sl_search__judge_noise(&r->sigma, &r->within_noise, j, &r->formula[0],
+                                      SL_SEARCH__NOISE_PROBABILITY));
     r->relative = r->count && r->formula[0].bits.relative > 0;
     int how = atomic_load(&j->ended);
     if (how == SL_SEARCH__RUNNING)

@@ -15,20 +15,20 @@
  *   level 2   as level 1, with one constant inside a function of a divisor
  *   level 3   as level 1 where columns are too many: some of them, or some of the divisors
  *   level 4   as level 1, with one constant inside a function of a numerator
- *   level 5   three terms and more, and divisors that are sums: one constant in one term or in each
- *             of two
+ *   level 5   as level 0, for three terms and more, and divisors that are sums
  *   level 6   all of them, one constant in each of two factors of one term
  *   level 7   all of them, with fractions beside variables; two terms: a constant in each of them
  *   level 8   all of them, two constants in one factor (skeleton_two.c)
  *   level 9   as levels 2 and 4, where the function is in many columns
+ *   level 10  as level 5, a constant in each of two terms, with further columns
+ *   level 11  as level 1, one constant, the same in all places of a function (skeleton_alike.c)
  *
- * Where y is rounded (skeleton_rounded.c, skeleton_clear_rounded.c) levels 2, 4, 8 and 9 do not
- * apply, the order is another one, and constants in each of two terms that have further columns,
- * which take longer there, are a level of their own:
+ * Where y is rounded (skeleton_rounded.c, skeleton_clear_rounded.c) levels 2, 4 and 8 to 11 do not
+ * apply, the order is another one, and level 10 has fewer skeletons:
  *
- *   level 10  no divisors that are sums, one constant in each of two terms
+ *   level 12  no divisors that are sums, one constant in each of two terms
  *
- * Levels 1 to 4 and 9 have products of one term too; otherwise these are the lattice's.
+ * Levels 1 to 4, 9 and 11 have products of one term too; otherwise these are the lattice's.
  *
  * Only operators of the default grammar are supported. */
 #include <math.h>
@@ -37,7 +37,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 12, ROWS_LEAST = 48, GRAIN = 512 };
+enum { LEVELS = 13, ROWS_LEAST = 48, GRAIN = 512 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -144,13 +144,14 @@ static const struct level {
     { .two = true },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_WIDE },
     { .sets = ONE, .pairs = OTHERS, .pairs_alone = true },
+    { .cleared = true, .clearing = SL_SKELETON__CLEAR_ALIKE },
     { .which = NO_QUOTIENTS, .sets = ONE, .pairs = NO_QUOTIENTS },
 };
 
-enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 5 };
+enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 6 };
 
 /* The order where y is rounded, by what is found; the last ones do not apply. */
-static const int rounded_levels[LEVELS] = { 0, 1, 3, 5, 7, PAIRS_ROUNDED, 6, 8, 9, 10, 2, 4 };
+static const int rounded_levels[LEVELS] = { 0, 1, 3, 5, 7, PAIRS_ROUNDED, 6, 8, 9, 10, 11, 2, 4 };
 
 static bool is_of(const sl_search__skeleton_base *b, which w) {
     if (b->terms < 2) return false;
@@ -190,12 +191,9 @@ static sl_status screen_sets(sl_skeletons *s, int level) {
         if (is_of(&s->base[i], levels[level].which) &&
             !(pairs && is_of(&s->base[i], levels[level].pairs)))
             list[n++] = i;
-    sl_search__skeleton_screening g = { s,
-                                        list,
-                                        with_pairs,
-                                        levels[level].pairs_alone,
-                                        levels[level].sets,
-                                        levels[level].inside };
+    sl_search__skeleton_screening g = {
+        s, list, with_pairs, levels[level].pairs_alone, levels[level].sets, levels[level].inside
+    };
     sl_status st = sl_par_for(s->job->pool, n, GRAIN, sl_search__skeleton_screen, &g);
     sl_free(list);
     return st;

@@ -21,6 +21,7 @@ typedef sl_search__skeleton_cleared cleared;
 typedef sl_search__skeleton_clear_hit hit;
 typedef sl_search__skeleton_clear_hits hits;
 typedef sl_search__skeleton_extent extent;
+typedef sl_search__skeleton_alike alike;
 
 enum {
     GRAIN = 128,
@@ -198,6 +199,7 @@ static int by_columns(const void *a, const void *b) {
     if (leaves(p) != leaves(q)) return leaves(p) < leaves(q) ? -1 : 1;
     if (p->base != q->base) return p->base < q->base ? -1 : 1;
     if (p->mask != q->mask) return p->mask < q->mask ? -1 : 1;
+    if (p->alike != q->alike) return p->alike < q->alike ? -1 : 1;
     return memcmp(&p->change, &q->change, sizeof p->change);
 }
 
@@ -207,8 +209,20 @@ static int by_rest(const void *a, const void *b) {
     return p != q ? (p < q ? -1 : 1) : by_columns(a, b);
 }
 
+/* *out := the skeletons of a hit, with its variant in all places. */
+static sl_status begin_hit(sl_skeletons **out, alike *k, sl_skeletons *s, const hit *h) {
+    *out = h->alike ? &k->s : s;
+    if (!h->alike) return SL_OK;
+    SL_TRY(sl_search__skeleton_alike_begin(k, s));
+    return sl_search__skeleton_alike_set(k, h->alike - 1, h->change.variant);
+}
+
+static void end_hit(alike *k, const hit *h) {
+    if (h->alike) sl_search__skeleton_alike_end(k);
+}
+
 typedef struct solving {
-    const sl_skeletons *s;
+    sl_skeletons *s;
     const hit *hit;
     sl_search__skeleton_solution *solution;
 } solving;
@@ -217,9 +231,24 @@ static sl_status solve_part(int64_t begin, int64_t end, int worker, void *payloa
     const solving *g = payload;
     for (int64_t i = begin; i < end; i++) {
         if (sl_search__stop(g->s->job, worker == 0)) break;
-        SL_TRY(sl_search__skeleton_clear_solve(&g->solution[i], g->s, &g->hit[i]));
+        alike k;
+        sl_skeletons *s;
+        sl_status st = begin_hit(&s, &k, g->s, &g->hit[i]);
+        if (st == SL_OK) st = sl_search__skeleton_clear_solve(&g->solution[i], s, &g->hit[i]);
+        end_hit(&k, &g->hit[i]);
+        SL_TRY(st);
     }
     return SL_OK;
+}
+
+static sl_status offer(bool *good, sl_skeletons *from, const hit *h,
+                       const sl_search__skeleton_solution *x, int level) {
+    alike k;
+    sl_skeletons *s;
+    sl_status st = begin_hit(&s, &k, from, h);
+    if (st == SL_OK) st = sl_search__skeleton_clear_offer(good, s, h, x, level);
+    end_hit(&k, h);
+    return st;
 }
 
 /* Half of those that are tried leave least, the others have fewest columns: a true dependence of
@@ -244,8 +273,7 @@ static sl_status verify(sl_skeletons *s, hits *h, int level) {
         st = sl_par_for(s->job->pool, batch, 1, solve_part, &g);
         if (sl_search__stop(s->job, true)) break;
         for (int64_t i = 0; i < batch && st == SL_OK && !good; i++)
-            if (solution[i].found)
-                st = sl_search__skeleton_clear_offer(&good, s, &g.hit[i], &solution[i], level);
+            if (solution[i].found) st = offer(&good, s, &g.hit[i], &solution[i], level);
     }
     return st;
 }
@@ -284,8 +312,11 @@ sl_status sl_search__skeleton_clear_all(sl_skeletons *s, sl_search__skeleton_cle
     if (!g.hits) return sl_fail_memory((size_t)workers, sizeof *g.hits, "skeletons");
     set_weights(s);
     const bool vary = how >= SL_SKELETON__CLEAR_VARIED_BELOW;
-    st = sl_par_for(s->job->pool, s->n_with_divisors, GRAIN,
-                    vary ? sl_search__skeleton_vary : screen_part, &g);
+    if (how == SL_SKELETON__CLEAR_ALIKE)
+        st = sl_search__skeleton_screen_alike(&done, s, g.hits);
+    else
+        st = sl_par_for(s->job->pool, s->n_with_divisors, GRAIN,
+                        vary ? sl_search__skeleton_vary : screen_part, &g);
     if (st == SL_OK) st = gather(&all, g.hits, workers);
     if (st == SL_OK && !sl_search__stop(s->job, true)) st = verify(s, &all, level);
     for (int w = 0; w < workers; w++) sl_free(g.hits[w].hit);

@@ -180,6 +180,10 @@ SL_NODISCARD sl_status sl_search__skeleton_list(bool *done, sl_skeletons *s);
 
 /* skeleton_pieces.c: the pieces of all terms, and their variants of a set, in that many rows. */
 SL_NODISCARD sl_status sl_search__skeleton_make_pieces(bool *done, sl_skeletons *s);
+/* A piece without places for constants inside. */
+SL_NODISCARD sl_status sl_search__skeleton_make_columns(sl_search__skeleton_piece *p,
+                                                        sl_skeletons *s,
+                                                        sl_search__skeleton_factor f);
 SL_NODISCARD sl_status sl_search__skeleton_make_variants(bool *done, sl_skeletons *s, int set,
                                                          int rows);
 /* Has a piece a summand outside of its functions? Its last plain column is 1 then. */
@@ -356,6 +360,7 @@ typedef struct sl_search__skeleton_clear_hit {
     int changed; // columns of the factor that has a constant inside; 0: there is none
     int inner;   // that factor is a divisor, and its function with that number; -1: it is none
     sl_search__skeleton_change change;
+    int32_t alike; // 0, or 1 + the piece whose variant is in the place of every such function
 } sl_search__skeleton_clear_hit;
 
 typedef struct sl_search__skeleton_clear_hits {
@@ -397,6 +402,7 @@ SL_NODISCARD sl_status sl_search__skeleton_add_clear_hit(sl_search__skeleton_cle
 typedef enum sl_search__skeleton_clearing {
     SL_SKELETON__CLEAR_ALL,          // no constant inside functions, all divisors and columns
     SL_SKELETON__CLEAR_SOME,         // where these are too many: some of them
+    SL_SKELETON__CLEAR_ALIKE,        // one constant, in all places of a function
     SL_SKELETON__CLEAR_VARIED_BELOW, // one constant inside a function of a divisor
     SL_SKELETON__CLEAR_VARIED_ABOVE, // one inside a function of a numerator
     SL_SKELETON__CLEAR_VARIED_WIDE,  // both, of more columns
@@ -409,6 +415,21 @@ typedef struct sl_search__skeleton_clear_screening {
 /* skeleton_vary.c: skeletons begin .. end of those with divisors, with one constant inside. */
 SL_NODISCARD sl_status sl_search__skeleton_vary(int64_t begin, int64_t end, int worker,
                                                 void *payload);
+/* skeleton_alike.c: skeletons with another function in the place of one of theirs. */
+typedef struct sl_search__skeleton_alike {
+    const sl_skeletons *from;
+    sl_skeletons s; // its pieces, nodes and arenas are its own
+} sl_search__skeleton_alike;
+SL_NODISCARD sl_status sl_search__skeleton_alike_begin(sl_search__skeleton_alike *k,
+                                                       const sl_skeletons *s);
+void sl_search__skeleton_alike_end(sl_search__skeleton_alike *k);
+/* k->s := with that variant of the function that a piece is. */
+SL_NODISCARD sl_status sl_search__skeleton_alike_set(sl_search__skeleton_alike *k, int32_t function,
+                                                     int32_t variant);
+/* All functions and variants; hits are those of the workers. *done := false where there is no
+ * memory. */
+SL_NODISCARD sl_status sl_search__skeleton_screen_alike(bool *done, sl_skeletons *s,
+                                                        sl_search__skeleton_clear_hits *hits);
 /* All skeletons with divisors; hits are verified and offered. */
 SL_NODISCARD sl_status sl_search__skeleton_clear_all(sl_skeletons *s,
                                                      sl_search__skeleton_clearing how, int level);

@@ -103,6 +103,11 @@ static int columns_of(const sl_node **out, builder *b, const sl_node *u, int qua
 
 static bool is_whole(int quarters) { return quarters % WHOLE == 0; }
 
+/* Is a summand of the node no constant inside? */
+static bool is_linear(sl_search__skeleton_factor f) {
+    return is_whole(f.quarters) && f.quarters > 0;
+}
+
 /* Adds a column if it is finite and of moderate size in all rows. */
 static sl_status add_plain(piece *p, sl_skeletons *s, const sl_node *e) {
     double *value = p->value[p->plains];
@@ -193,22 +198,27 @@ bool sl_search__skeleton_has_summand(const piece *p) {
     return p->plains > 0 && p->plain[p->plains - 1]->op == SL_OP_NUM;
 }
 
-static sl_status make_piece(piece *p, sl_skeletons *s, sl_search__skeleton_factor f) {
+sl_status sl_search__skeleton_make_columns(piece *p, sl_skeletons *s,
+                                           sl_search__skeleton_factor f) {
     const sl_node *node = s->node[f.node];
-    const int quarters = f.quarters;
-    const bool linear = is_whole(quarters) && quarters > 0; // a summand is no constant inside
     builder b = { .a = &s->arena };
     *p = (piece){ .factor = f, .columns = 1 };
-    p->sine = linear && node->op == SL_OP_SIN && quarters <= 2 * WHOLE;
+    p->sine = is_linear(f) && node->op == SL_OP_SIN && f.quarters <= 2 * WHOLE;
     p->value = sl_arena_alloc(&s->arena, SL_SKELETON__PLAIN * sizeof *p->value);
     if (!p->value) return sl_fail(SL_ENOMEM, "no memory for a skeleton");
     SL_TRY(add_plains(p, s, &b, node));
-    SL_TRY(sl_search__skeleton_make_divisor(p, s));
+    return sl_search__skeleton_make_divisor(p, s);
+}
+
+static sl_status make_piece(piece *p, sl_skeletons *s, sl_search__skeleton_factor f) {
+    const sl_node *node = s->node[f.node];
+    builder b = { .a = &s->arena };
+    SL_TRY(sl_search__skeleton_make_columns(p, s, f));
     if (node->op == SL_OP_VAR) {
-        if (!linear) SL_TRY(add_outer_slot(p, s, &b, node, quarters));
+        if (!is_linear(f)) SL_TRY(add_outer_slot(p, s, &b, node, f.quarters));
     } else if (node->op == SL_OP_EXP || node->op == SL_OP_SIN) {
-        SL_TRY(add_inner_slots(p, s, &b, node, node + 1, linear));
-        if (!linear) SL_TRY(add_outer_slot(p, s, &b, node, quarters));
+        SL_TRY(add_inner_slots(p, s, &b, node, node + 1, is_linear(f)));
+        if (!is_linear(f)) SL_TRY(add_outer_slot(p, s, &b, node, f.quarters));
     } else {
         SL_TRY(add_inner_slots(p, s, &b, node, node, false));
     }

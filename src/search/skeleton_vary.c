@@ -194,6 +194,7 @@ static sl_status vary_base(variation *v, hits *h, int32_t base) {
                 continue;
             SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ true, 0 }));
             if (fits) continue;
+            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ true, ~(1u << t) }));
             SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ true, 1u << t }));
             if (phases) SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ false, 0 }));
         }

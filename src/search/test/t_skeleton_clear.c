@@ -10,9 +10,9 @@ static sl_search_options with_grammar(void) {
     return o;
 }
 
-enum { CLEARED = 1, VARIED_BELOW = 2, SOME = 3, VARIED = 4, WIDE = 9 }; // levels
+enum { CLEARED = 1, VARIED_BELOW = 2, SOME = 3, VARIED = 4, WIDE = 9, ALIKE = 11 }; // levels
 
-static const int levels[] = { CLEARED, VARIED_BELOW, SOME, VARIED, WIDE };
+static const int levels[] = { CLEARED, VARIED_BELOW, SOME, VARIED, WIDE, ALIKE };
 
 static sl_status run_clear(sl_search_result **out, sl_pool *pool, const sl_search_options *o,
                            int level) {
@@ -35,6 +35,8 @@ static const at_level formulas[] = {
     { "(1/sqrt(x2) + 3)*x1^2/(x1 + x2 + 7) + (sin(9*x2) - 5)/(sqrt(x2)*(x1 + 2*x2))", 2, VARIED },
     // many products with its function: those of further columns are left out
     { "x1*x2*(exp(-x2) + 7) + 8*x1/(sin(x2 + 5) - 9) + (x2 - 5)/(8*sin(x2 + 3) + 9)", 2, VARIED },
+    // many columns of the other term: its further ones are left out
+    { "(x2 - 4)*(sin(7*x1) + 3)/x1^2 + sin(x1)*sin(x2)/(3*x1 + 2)^2", 2, VARIED },
     // many other skeletons have enough smooth columns to come close
     { "x1*exp(x1)/(sin(x1) - 4) - x2*(x1 + 3)^2/(2*sin(x1) + 7)", 2, 1 },
     // canonical forms multiply a sum by what its terms are divided by: x1/x2 - sqrt(x1), and
@@ -54,6 +56,10 @@ static const at_level formulas[] = {
     // many columns of the function that has it, of a numerator and of a divisor
     { "16*x1^2/(x1 - 7*x2 - 7*sin(x1) + 9) - sin(9*x2 - 3)/(x1 + x2 + sin(x1) - 4)", 2, WIDE },
     { "x1/(x2 + sin(2*x1 - 1) + 3) + x2/(x2 + 2*sin(x1) + 5)", 2, WIDE },
+    // the same constant in two numerators, in two divisors, in one of either
+    { "x1*sin(7*x2 - 2)/(x1 + 3*x2) - x2*sin(7*x2)/(2*x1 + x2 + 5)", 2, ALIKE },
+    { "x1/(x1 + exp(-3*x2) + 2) - 4*x2/(2*x1 + 7*exp(-3*x2))", 2, ALIKE },
+    { "x1*sin(5*x2 + 2)/(x1 + 4*x2) - 3*x2/(x1 + 2*sin(5*x2) + 7)", 2, ALIKE },
 };
 
 static void constants_of_divisors_are_found(void **state) {
