@@ -44,7 +44,7 @@ static const at_level formulas[] = {
     { "x1*x2 + x2*exp(2*sin(x1 + 1))", 2, 8 },
     { "x1*sin(2*x1 - 2*x2 + 1) + exp(x2)", 2, 8 },
     // a constant in each of two terms with a phase or a summand
-    { "-sin(x1 + 4)/(x1 + exp(2*x1)) + (x1 + 6)/(x1 + exp(x1) + 2)", 1, 5 },
+    { "-sin(x1 + 4)/(x1 + exp(2*x1)) + (x1 + 6)/(x1 + exp(x1) + 2)", 1, 10 },
     // the same without a divisor
     { "(x1 + 3)*exp(2*x1) + 5*x1*sin(2*x1 + 1)", 1, 7 },
     // many columns beside the constant: those that need fewest constants are taken in
