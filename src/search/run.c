@@ -47,11 +47,11 @@ typedef struct step {
     LATTICE(2, SL_SEARCH_EFFORT_LOW)
 
 /* Sums of several terms, by what a level finds in a second. */
-#define SKELETONS_FIRST SKELETON(1, SL_SEARCH_EFFORT_LOW), SKELETON(0, SL_SEARCH_EFFORT_LOW)
 #define SKELETONS                                                                  \
-    SKELETON(2, SL_SEARCH_EFFORT_LOW), SKELETON(5, SL_SEARCH_EFFORT_LOW),          \
-    SKELETON(4, SL_SEARCH_EFFORT_LOW), QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL),      \
-    SKELETON(10, SL_SEARCH_EFFORT_LOW), SKELETON(3, SL_SEARCH_EFFORT_LOW)
+    SKELETON(0, SL_SEARCH_EFFORT_LOW), SKELETON(2, SL_SEARCH_EFFORT_LOW),          \
+    SKELETON(5, SL_SEARCH_EFFORT_LOW), SKELETON(4, SL_SEARCH_EFFORT_LOW),          \
+    QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL), SKELETON(10, SL_SEARCH_EFFORT_LOW),     \
+    SKELETON(3, SL_SEARCH_EFFORT_LOW)
 
 /* The same with more constants inside. */
 #define SKELETONS_NEXT                                                             \
@@ -83,7 +83,7 @@ typedef struct step {
 /* y of full precision may have been computed, or may be a measurement with random errors: what
  * comes first is the same, then the search under noise has a formula or none (see after_first). */
 #define FULL_PRECISION                                                             \
-    FIRST, LATTICES, SKELETONS_FIRST,                                              \
+    FIRST, LATTICES, SKELETON(1, SL_SEARCH_EFFORT_LOW),                            \
     BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),                  \
     BOTH(6, SL_SEARCH_EFFORT_LOW), BOTH(7, SL_SEARCH_EFFORT_LOW), SKELETONS,       \
     NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),                \
@@ -109,7 +109,8 @@ static const step steps_measured[] = {
     FIRST,
     NOISE(0, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
     NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
-    LATTICES, SKELETONS_FIRST, SKELETONS, SKELETONS_NEXT, BOTH(4, SL_SEARCH_EFFORT_LOW),
+    LATTICES, SKELETON(1, SL_SEARCH_EFFORT_LOW), SKELETONS, SKELETONS_NEXT,
+    BOTH(4, SL_SEARCH_EFFORT_LOW),
     BOTH(5, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL),
     INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_MORE,
     LATTICES_EXPENSIVE, BOTH(7, SL_SEARCH_EFFORT_LOW),

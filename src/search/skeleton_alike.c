@@ -31,14 +31,15 @@ static const sl_node *replace(sl_arena *a, const sl_node *e, const sl_node *old,
     int n = 0;
     if (sl_expr_equal(e, old)) return new;
     if (!contains(e, old)) return e;
-    if (e->op == SL_OP_POW) {
-        const sl_node *base = replace(a, e + 1, old, new);
-        return base ? sl_expr_pow(a, base, sl_expr_num_value(sl_expr_next(e + 1))) : NULL;
+    if (e->op != SL_OP_ADD && e->op != SL_OP_MUL) {
+        const sl_node *inner = replace(a, e + 1, old, new);
+        if (!inner) return NULL;
+        return e->op == SL_OP_POW ? sl_expr_pow(a, inner, sl_expr_num_value(sl_expr_next(e + 1)))
+                                  : sl_expr_fn(a, (sl_op)e->op, inner);
     }
     for (const sl_node *at = e + 1; at < e + e->len && n < OPERANDS; at = sl_expr_next(at))
         if (!(operand[n++] = replace(a, at, old, new))) return NULL;
-    if (e->op == SL_OP_ADD || e->op == SL_OP_MUL) return sl_expr_nary(a, (sl_op)e->op, operand, n);
-    return sl_expr_fn(a, (sl_op)e->op, operand[0]);
+    return sl_expr_nary(a, (sl_op)e->op, operand, n);
 }
 
 sl_status sl_search__skeleton_alike_begin(alike *k, const sl_skeletons *s) {
