@@ -116,7 +116,8 @@ static bool is_changed_twice(const alike *k, const sl_search__skeleton_base *b) 
 
 /* All divisors, with all columns or those that fit. */
 static sl_status try_base(const screening *g, int worker, const alike *k, cleared *c, hit h) {
-    const extent all = { true, 0 }, lean = { true, UINT32_MAX }, plain = { false, 0 };
+    const extent all = { .phases = true }, plain = { .phases = false };
+    const extent lean = { .phases = true, .lean = UINT32_MAX };
     (void)sl_search__skeleton_find_divisors(c, &k->s, h.base);
     const extent way[] = { all, plain, lean };
     bool fits = false;

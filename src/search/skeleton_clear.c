@@ -142,17 +142,33 @@ static sl_status try_masks(bool *any, cleared *c, hits *h, int32_t base, int siz
     return SL_OK;
 }
 
-/* Where all columns are too many: all divisors without further columns above, and without phases;
- * all divisors but one; then as many as fit. first: of skeletons with the same columns. */
+/* Has a divisor columns beside its own? */
+static bool has_further(const cleared *c) {
+    for (int i = 0; i < c->divisors; i++)
+        if (c->divisor[i].divisor->own != (1u << c->divisor[i].divisor->columns) - 1) return true;
+    return false;
+}
+
+/* Where all columns are too many: those of divisors that are not their own are left out; further
+ * ones above, and phases; all divisors but one; then as many as fit. first: of skeletons with the
+ * same columns. */
 static sl_status try_some(cleared *c, hits *h, int32_t base, bool first) {
-    const extent all = { true, 0 }, lean = { true, UINT32_MAX }, plain = { false, 0 };
+    const extent all = { .phases = true }, plain = { .phases = false };
+    const extent lean = { .phases = true, .lean = UINT32_MAX };
+    const extent own = { .phases = true, .own = true };
+    const extent least = { .phases = true, .lean = UINT32_MAX, .own = true };
     const int n = c->divisors;
     const bool phases = sl_search__skeleton_has_phases(c);
     bool fits = false;
-    if (!first && n == 1) return SL_OK;
     sl_search__skeleton_use_columns(c, all);
     c->mask = (1u << n) - 1;
     if (sl_search__skeleton_clear(c, 0)) return SL_OK;
+    if (c->s->sigma == 0 && has_further(c)) {
+        SL_TRY(try_masks(&fits, c, h, base, n, own));
+        if (!fits) SL_TRY(try_masks(&fits, c, h, base, n, least));
+        fits = false;
+    }
+    if (!first && n == 1) return SL_OK;
     if (first) SL_TRY(try_masks(&fits, c, h, base, n, lean));
     if (first && phases) SL_TRY(try_masks(&fits, c, h, base, n, plain));
     for (int size = n - 1; size > 0 && !fits; size--)
@@ -177,7 +193,7 @@ static sl_status screen_part(int64_t begin, int64_t end, int worker, void *paylo
         if (g->how == SL_SKELETON__CLEAR_SOME)
             st = try_some(c, &g->hits[worker], base, at >= 0);
         else if (at >= 0)
-            st = try_masks(&fits, c, &g->hits[worker], base, c->divisors, (extent){ true, 0 });
+            st = try_masks(&fits, c, &g->hits[worker], base, c->divisors, (extent){ .phases = true });
     }
     atomic_fetch_add_explicit(&g->s->job->tried, end - begin, memory_order_relaxed);
     sl_free(c);

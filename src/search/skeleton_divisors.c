@@ -182,7 +182,9 @@ static void add_columns(making *m, const choices *c, int n) {
         if (!e && !m->failed) e = kept(m, sl_expr_int(&m->s->arena, 1));
         if (m->failed) return;
         const int at = add_column(m, e);
+        const bool own = k == 0 || e->op == SL_OP_NUM;
         if (at >= 0) note_inners(m->d, c, n, factor, at);
+        if (at >= 0 && own) m->d->own |= 1u << at;
         if (sine < 0 || at < 0 || m->d->angle[at]) continue;
         m->d->angle[at] = factor[sine] + 1;
         m->d->rest[at] = product_of(m, factor, n, sine);
@@ -190,6 +192,7 @@ static void add_columns(making *m, const choices *c, int n) {
         if (m->failed || !(e = product_of(m, factor, n, -1))) return;
         const int cosine = add_column(m, e);
         if (cosine >= 0) m->d->sine[cosine] = (int8_t)at;
+        if (cosine >= 0 && own) m->d->own |= 1u << cosine;
     }
 }
 

@@ -78,6 +78,7 @@ typedef struct sl_search__skeleton_divisor {
     const sl_node *expr[SL_SKELETON__BELOW]; // the coefficient of the first is not 0
     uint64_t name[SL_SKELETON__BELOW];
     int8_t sine[SL_SKELETON__BELOW]; // of a cosine: its sine's place; else -1
+    uint32_t own; // columns that are its summands, phases of these, or 1
     const sl_node *angle[SL_SKELETON__BELOW], *rest[SL_SKELETON__BELOW]; // of a sine: sin(angle)
                                                                          // rest; rest may be NULL
     double (*value)[SL_SKELETON__ROWS];
@@ -349,6 +350,7 @@ typedef struct sl_search__skeleton_cleared {
 typedef struct sl_search__skeleton_extent {
     bool phases;   // cosines of divisors
     uint32_t lean; // as above
+    bool own;      // of divisors only those columns
 } sl_search__skeleton_extent;
 
 typedef struct sl_search__skeleton_clear_hit {

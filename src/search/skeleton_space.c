@@ -174,6 +174,7 @@ void sl_search__skeleton_use_columns(cleared *c, sl_search__skeleton_extent e) {
         c->use[i] = 0;
         for (int k = 0; k < d->columns; k++)
             if (e.phases || d->sine[k] < 0) c->use[i] |= 1u << k;
+        if (e.own) c->use[i] &= d->own;
     }
 }
 

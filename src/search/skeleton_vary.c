@@ -192,11 +192,11 @@ static sl_status vary_base(variation *v, hits *h, int32_t base) {
             c->mask = (1u << c->divisors) - 1;
             if (sl_search__skeleton_is_cleared(c, t, f) || p->set[SL_SKELETON__ONE].count == 0)
                 continue;
-            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ true, 0 }));
+            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ .phases = true }));
             if (fits) continue;
-            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ true, ~(1u << t) }));
-            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ true, 1u << t }));
-            if (phases) SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ false, 0 }));
+            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ .phases = true, .lean = ~(1u << t) }));
+            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ .phases = true, .lean = 1u << t }));
+            if (phases) SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ .phases = false }));
         }
     return SL_OK;
 }
@@ -306,7 +306,7 @@ static sl_status vary_divisors(variation *v, hits *h, int32_t base) {
             for (int way = 0; way < 4 && !fits; way++) {
                 c->mask = way & 2 ? sums : all;
                 if ((way & 1 && !phases) || (way & 2 && sums == all)) continue;
-                SL_TRY(vary_below(&fits, v, h, base, i, k, (extent){ !(way & 1), 0 }));
+                SL_TRY(vary_below(&fits, v, h, base, i, k, (extent){ .phases = !(way & 1) }));
             }
         }
     return SL_OK;

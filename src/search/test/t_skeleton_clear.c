@@ -28,6 +28,8 @@ static const at_level formulas[] = {
     // divisors that are products, a power of one, three terms
     { "x1/(x2^2*(x1 + x2)) + 1/(x1*(5*x1 + x2)*(x2 + 6))", 2, 1 },
     { "-x2/(9*x1*(x1 + x2 + 5)) + sin(x1)/(x1*(x1 + 2*x2 + 8)) - 1/(x1 + 6*x2)", 2, SOME },
+    // of the columns of divisors their own alone
+    { "-x2^2/(x1 + 6*x2*sin(x1)) + 4*x2*sin(x2 - 4)/(x1 + 5*x2*sin(x1 - 3))", 2, SOME },
     // a constant inside a function of a numerator, of one column and of two
     { "x1/(2*x2) + (exp(-3*x2) - 8)/(x1 + 4*x2 + 3)", 2, VARIED },
     { "2*x1 + sqrt(x1)/(7*x1 + x2 + 4) - 7*sin(5*x2 + 8)", 2, VARIED },
