@@ -193,7 +193,8 @@ static sl_status screen_part(int64_t begin, int64_t end, int worker, void *paylo
         if (g->how == SL_SKELETON__CLEAR_SOME)
             st = try_some(c, &g->hits[worker], base, at >= 0);
         else if (at >= 0)
-            st = try_masks(&fits, c, &g->hits[worker], base, c->divisors, (extent){ .phases = true });
+            st = try_masks(&fits, c, &g->hits[worker], base, c->divisors,
+                           (extent){ .phases = true });
     }
     atomic_fetch_add_explicit(&g->s->job->tried, end - begin, memory_order_relaxed);
     sl_free(c);

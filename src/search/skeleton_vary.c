@@ -194,8 +194,10 @@ static sl_status vary_base(variation *v, hits *h, int32_t base) {
                 continue;
             SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ .phases = true }));
             if (fits) continue;
-            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ .phases = true, .lean = ~(1u << t) }));
-            SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ .phases = true, .lean = 1u << t }));
+            SL_TRY(vary_above(&fits, v, h, base, t, f,
+                              (extent){ .phases = true, .lean = ~(1u << t) }));
+            SL_TRY(
+                vary_above(&fits, v, h, base, t, f, (extent){ .phases = true, .lean = 1u << t }));
             if (phases) SL_TRY(vary_above(&fits, v, h, base, t, f, (extent){ .phases = false }));
         }
     return SL_OK;
