@@ -26,6 +26,6 @@ same pairs --depth 2 --split train --count 1000 --quiet
 # again, which is the emulator then; study.claim and study.worker compare when a process was started, which
 # QEMU answers by a clock of its own for the process itself, and after fork by the time of the parent;
 # study.slurm starts programs that are not there, and posix_spawn does not report it. The slowest of the
-# others is search.skeleton_clear, some twenty minutes.
+# others is search.skeleton_vary, some twenty minutes.
 ctest --test-dir build-aarch64 --output-on-failure -L unit -j "$jobs" --timeout 7200 \
     -E '^(base\.fixture|study\.(claim|worker|slurm))$'
