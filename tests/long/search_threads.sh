@@ -6,8 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-programs=(search.cancel search.run search.skeleton search.skeleton_clear search.skeleton_vary search.quotients search.spans search.noise discover.run
-    api.discover par.pool)
+programs=(search.cancel search.run search.skeleton search.skeleton_clear search.skeleton_vary search.quotients
+    search.spans search.noise discover.run api.discover par.pool)
 
 cmake --preset thread -B "$dir" > "$dir/log" 2>&1 &&
     cmake --build "$dir" --parallel "${SL_JOBS:-2}" --target "${programs[@]}" >> "$dir/log" 2>&1 ||
