@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-programs=(search.cancel search.run search.skeleton search.skeleton_clear search.skeleton_vary search.quotients
+programs=(search.cancel search.run search.skeleton search.skeleton_two search.quotients
     search.spans search.noise discover.run api.discover par.pool)
 
 cmake --preset thread -B "$dir" > "$dir/log" 2>&1 &&

@@ -30,20 +30,18 @@ static const at_level formulas[] = {
 };
 
 static void constants_of_divisors_are_found(void **state) {
-    sl_fixture *t = *state;
-    const sl_search_options o = with_grammar();
-    find_each(t, &table, &sl_search__skeletons, &o, formulas, SL_LEN(formulas), -1, 0.3, 3);
+    check_levels(*state, &full_grammar, formulas, SL_LEN(formulas), 0.3, 3);
 }
 
 static void answers_do_not_depend_on_threads(void **state) {
     sl_fixture *t = *state;
-    const sl_search_options o = with_grammar();
+    const sl_search_options o = with_grammar(&full_grammar);
     sl_search_result *r[2];
     plant(&table, t, formulas[0].text, 2, 64, 0.3, 3);
     for (int i = 0; i < 2; i++) {
         sl_pool *pool;
         SL_MUST(t, sl_par_pool_new(&pool, 1 + 2 * i));
-        SL_MUST(t, run_clear(&r[i], pool, &o, CLEARED));
+        SL_MUST(t, run_skeletons(&r[i], pool, &o, CLEARED, CLEARED));
         sl_par_pool_free(pool);
     }
     const bool same = r[0]->count > 0 && same_answers(r[0], r[1]);
@@ -61,14 +59,14 @@ static void hostile_tables_are_harmless(void **state) {
 
 static sl_status run_small(const sl_search_options *o) {
     sl_search_result *r;
-    SL_TRY(run_clear(&r, NULL, o, CLEARED));
+    SL_TRY(run_skeletons(&r, NULL, o, CLEARED, CLEARED));
     sl_search_result_free(r);
     return SL_OK;
 }
 
 static void failing_allocations_are_reported(void **state) {
     sl_fixture *t = *state;
-    sl_search_options o = with_grammar();
+    sl_search_options o = with_grammar(&full_grammar);
     plant(&table, t, "x1/(x1 + 7) + sin(x1)", 1, 50, 0.3, 3);
     SL_EACH_ALLOCATION(t, run_small(&o));
 }
