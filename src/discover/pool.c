@@ -31,23 +31,6 @@ void sl_discover__find_best(sl_discover__pool *p, int64_t first) {
 
 /* ---------------------------------------------------------------- what is allowed ----------- */
 
-/* Functions in e that `ops` does not name. Sums, products and powers are how expressions are held,
- * whatever operators they were written with, so those are not distinguished. */
-static bool has_other_function(const sl_node *e, uint32_t ops) {
-    static const char *const names[] = {
-#define X(id, name, operands, commutes) name,
-        SL_NODES(X)
-#undef X
-    };
-    const sl_node *end = e + e->len;
-    for (const sl_node *at = e; at < end; at += sl_expr_step(at)) {
-        const sl_operator o = sl_expr_operator_find(names[at->op], strlen(names[at->op]));
-        if (o < SL_OPERATOR_COUNT && sl_expr_operator_operands(o) == 1 && !(ops >> o & 1))
-            return true;
-    }
-    return false;
-}
-
 /* Do the units of e agree, as far as they are known? Where they do not, they may if exact numbers
  * have units too: 10 in m v^2/2 + 10 m h was a constant until it was snapped. */
 static sl_status try_units(bool *out, sl_arena *scratch, const sl_node *e, const sl_units *units) {
@@ -85,7 +68,7 @@ sl_status sl_discover__exclude(sl_discover__pool *p) {
         const bool large = o->max_size > 0 && c->size > o->max_size;
         bool homogeneous;
         SL_TRY(is_homogeneous(&homogeneous, p, c));
-        if (large || !homogeneous || has_other_function(c->expr, o->ops))
+        if (large || !homogeneous || !sl_search_allows(c->expr, o->ops))
             c->state = SL_CANDIDATE_EXCLUDED;
     }
     return SL_OK;

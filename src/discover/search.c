@@ -94,9 +94,10 @@ static void take_cut(sl_discover__pool *p, const sl_search_result *r) {
 sl_status sl_discover__search(sl_discover__pool *p, sl_discover_searched *s, double deadline,
                               bool hints) {
     const double start = sl_clock();
-    static const sl_search_grammar small = SL_SEARCH_GRAMMAR_INIT; // whole constants in every node
+    sl_search_grammar small = SL_SEARCH_GRAMMAR_INIT; // whole constants in every node
     const sl_node *hint[HINTS_MAX];
     sl_search_options o = p->o->exhaustive;
+    small.ops &= o.ops; // an exact formula that is not allowed would end the search
     if (!o.grammar && p->rows.fit.inputs <= small.variables) o.grammar = &small;
     o.effort = p->o->effort;
     o.deadline = deadline;

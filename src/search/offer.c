@@ -175,6 +175,20 @@ static sl_status shorten(double *value, int params, row_check *g, sl_arena *a,
 
 /* ---------------------------------------------------------------- keeping ------------------- */
 
+bool sl_search_allows(const sl_node *e, uint32_t ops) {
+    static const char *const names[] = {
+#define X(id, name, operands, commutes) name,
+        SL_NODES(X)
+#undef X
+    };
+    for (const sl_node *at = e; at < e + e->len; at += sl_expr_step(at)) {
+        const sl_operator o = sl_expr_operator_find(names[at->op], strlen(names[at->op]));
+        if (o < SL_OPERATOR_COUNT && sl_expr_operator_operands(o) == 1 && !(ops >> o & 1))
+            return false;
+    }
+    return true;
+}
+
 sl_status sl_search__to_all(const sl_node **out, sl_arena *a, const sl_search__job *j,
                             const sl_node *e) {
     const sl_node *with[SL_DATA_MAX_INPUTS];
@@ -258,6 +272,8 @@ static sl_status weigh(bool *kept, sl_search__job *j, sl_arena *a, const sl_node
     SL_TRY(snap(&f.fit.expr, value, &params, &g, a, j));
     SL_TRY(simplify(&f.fit.expr, value, &g, a, j));
     SL_TRY(shorten(value, params, &g, a, j, f.fit.expr));
+    // an exact formula ends the search: one that is not allowed must not
+    if (!sl_search_allows(f.fit.expr, j->o->ops)) return SL_OK;
     f.exact = true;
     f.fit.r2 = g.r2;
     SL_TRY(put_values(&f.fit, a, value, params));

@@ -139,5 +139,8 @@ typedef struct sl_search_result {
 SL_NODISCARD sl_status sl_search_run(sl_search_result **out, sl_pool *pool, const sl_dataset *p,
                                      const sl_search_options *o);
 void sl_search_result_free(sl_search_result *r);
+/* Has e only functions that `ops` names? Sums, products and powers are how expressions are held,
+ * whatever operators they were written with, so those are not distinguished. */
+bool sl_search_allows(const sl_node *e, uint32_t ops);
 
 #endif

@@ -296,6 +296,26 @@ static void small_rows_count_beside_large_ones(void **state) {
     sl_search_result_free(r);
 }
 
+/* An exact formula with a function that is not allowed is no result, and does not end the search.
+ */
+static void functions_that_are_not_allowed_end_no_search(void **state) {
+    sl_fixture *t = *state;
+    const sl_search_grammar g = { SL_UNIVERSE_ALL_OPS, 2, 3, -2, 5 };
+    sl_search_options o = options(SL_SEARCH_EFFORT_LOW);
+    o.grammar = &g;
+    plant(&table, t, "sin(3*x1 - 2)/(x2 + 5)", 2, 40, 1, 3);
+    for (int without = 0; without < 2; without++) {
+        sl_search_result *r;
+        if (without) o.ops &= ~(1u << SL_OPERATOR_SIN);
+        SL_MUST(t, sl_search_run(&r, NULL, &table.problem, &o));
+        SL_CHECK(t, (r->end == SL_SEARCH_FOUND) == !without, "end %d", (int)r->end);
+        for (int64_t i = 0; i < r->count; i++)
+            SL_CHECK(t, sl_search_allows(r->formula[i].fit.expr, o.ops), "%s",
+                     text_of(t, &r->formula[i]));
+        sl_search_result_free(r);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(progress_has_the_best_so_far),
@@ -308,6 +328,7 @@ int main(void) {
         SL_TEST(the_lattice_precedes_expensive_noise_levels),
         SL_TEST(rounded_inputs_end_the_search),
         SL_TEST(small_rows_count_beside_large_ones),
+        SL_TEST(functions_that_are_not_allowed_end_no_search),
     };
     return sl_test_main("search.run", tests, SL_LEN(tests));
 }
