@@ -155,8 +155,9 @@ static sl_status put_sums(const sl_search__lattice_batch *b, sl_search__lattice_
     const sl_lattice *l = b->l;
     sl_search__lattice_keys *keys = &b->s->keys;
     const uint64_t none = key_of(SL_LATTICE__NONE, l->shift);
+    int64_t added = 0;
     l->kernels->hash(keys, b->n, l->shift);
-    for (int k = 0; k < b->n; k++) sl_search__lattice_table_prefetch(t, key_at(keys, k));
+    for (int k = 0; k < b->n; k++) sl_search__lattice_table_prefetch_put(t, key_at(keys, k));
     for (int k = 0; k < b->n; k++) {
         uint64_t key = key_at(keys, k);
         if (key == none) continue;
@@ -164,10 +165,12 @@ static sl_status put_sums(const sl_search__lattice_batch *b, sl_search__lattice_
             SL_TRY(found(b, k, 0, 0, SL_LATTICE__FORM_ONE));
             continue;
         }
-        uint64_t word = sl_search__lattice_table_put(t, key, code_of(b, k) << 16 | tag_of(b, k));
+        uint64_t word =
+            sl_search__lattice_table_put(t, &added, key, code_of(b, k) << 16 | tag_of(b, k));
         if (word && (uint16_t)word != tag_of(b, k) && l->noise == 0)
             SL_TRY(found(b, k, key, word, SL_LATTICE__FORM_SUM));
     }
+    atomic_fetch_add_explicit(&t->count, added, memory_order_relaxed);
     return SL_OK;
 }
 
@@ -175,13 +178,15 @@ static void put_plain(const sl_search__lattice_batch *b, sl_search__lattice_tabl
     const sl_lattice *l = b->l;
     sl_search__lattice_keys *keys = &b->s->keys;
     const uint64_t none = key_of(SL_LATTICE__NONE, shift), one = key_of(SL_LATTICE__ONE, shift);
+    int64_t added = 0;
     l->kernels->hash(keys, b->n, shift);
-    for (int k = 0; k < b->n; k++) sl_search__lattice_table_prefetch(t, key_at(keys, k));
+    for (int k = 0; k < b->n; k++) sl_search__lattice_table_prefetch_put(t, key_at(keys, k));
     for (int k = 0; k < b->n; k++) {
         uint64_t key = key_at(keys, k);
         if (key != none && key != one)
-            (void)sl_search__lattice_table_put(t, key, code_of(b, k) << 16);
+            (void)sl_search__lattice_table_put(t, &added, key, code_of(b, k) << 16);
     }
+    atomic_fetch_add_explicit(&t->count, added, memory_order_relaxed);
 }
 
 static sl_status look_products(const sl_search__lattice_batch *b) {

@@ -227,8 +227,9 @@ void sl_search__lattice_table_clear(sl_lattice *l, sl_search__lattice_table *t);
 /* Sets the filter's bit for halves that explain y alone. */
 void sl_search__lattice_table_open(sl_search__lattice_table *t, const sl_lattice *l);
 /* Inserts the word and returns the one that was there under the key (0: none). Keeps the smaller
- * code. From any thread. */
-uint64_t sl_search__lattice_table_put(sl_search__lattice_table *t, uint64_t key, uint64_t word);
+ * code. From any thread. *added += 1 where the key is new; the caller adds that to t->count. */
+uint64_t sl_search__lattice_table_put(sl_search__lattice_table *t, int64_t *added, uint64_t key,
+                                      uint64_t word);
 uint64_t sl_search__lattice_table_get(const sl_search__lattice_table *t, uint64_t key);
 static inline bool sl_search__lattice_table_may_hold(const sl_search__lattice_table *t,
                                                      uint32_t high) {
@@ -251,6 +252,12 @@ uint64_t sl_search__lattice_find(uint64_t *key, const sl_search__lattice_table *
 static inline void sl_search__lattice_table_prefetch(const sl_search__lattice_table *t,
                                                      uint64_t key) {
     __builtin_prefetch(&t->slot[(int64_t)(key & (uint64_t)(t->size - 1))]);
+}
+/* For an entry to be put: its part of the filter too. */
+static inline void sl_search__lattice_table_prefetch_put(const sl_search__lattice_table *t,
+                                                         uint64_t key) {
+    sl_search__lattice_table_prefetch(t, key);
+    __builtin_prefetch(&t->filter[key >> (64 - SL_LATTICE__FILTER_BITS) >> 5]);
 }
 
 /* Bytes counted as the job's. SL_OK and NULL where max_memory does not allow them. */

@@ -18,11 +18,14 @@ static uint64_t place_of(const sl_search__lattice_table *t, uint64_t key) {
 }
 
 static void set_filter(sl_search__lattice_table *t, uint64_t key) {
-    uint32_t bit = (uint32_t)(key >> (64 - SL_LATTICE__FILTER_BITS));
-    atomic_fetch_or_explicit(&t->filter[bit >> 5], 1u << (bit & 31), memory_order_relaxed);
+    const uint32_t bit = (uint32_t)(key >> (64 - SL_LATTICE__FILTER_BITS)), mask = 1u << (bit & 31);
+    _Atomic uint32_t *word = &t->filter[bit >> 5];
+    if (atomic_load_explicit(word, memory_order_relaxed) & mask) return;
+    atomic_fetch_or_explicit(word, mask, memory_order_relaxed);
 }
 
-uint64_t sl_search__lattice_table_put(sl_search__lattice_table *t, uint64_t key, uint64_t word) {
+uint64_t sl_search__lattice_table_put(sl_search__lattice_table *t, int64_t *added, uint64_t key,
+                                      uint64_t word) {
     const uint64_t mine = ~word;
     sl_search__lattice_slot *s;
     for (uint64_t at = place_of(t, key);; at++) {
@@ -31,7 +34,7 @@ uint64_t sl_search__lattice_table_put(sl_search__lattice_table *t, uint64_t key,
         if (seen == 0 && atomic_compare_exchange_strong_explicit(
                              &s->key, &seen, key, memory_order_relaxed, memory_order_relaxed)) {
             set_filter(t, key);
-            atomic_fetch_add_explicit(&t->count, 1, memory_order_relaxed);
+            *added += 1;
             seen = key;
         }
         if (seen == key) break;
@@ -83,9 +86,11 @@ sl_status sl_search__lattice_table_grow(bool *done, sl_lattice *l, sl_search__la
     if (!p) goto done;
     memset((void *)next.filter, 0, FILTER_WORDS * sizeof *next.filter);
     SL_GO(sl_par_for(l->job->pool, size, 1 << 16, clear_part, next.slot));
+    int64_t kept = 0;
     for (int64_t i = 0; i < t->size; i++)
         if (t->slot[i].key)
-            (void)sl_search__lattice_table_put(&next, t->slot[i].key, ~t->slot[i].word);
+            (void)sl_search__lattice_table_put(&next, &kept, t->slot[i].key, ~t->slot[i].word);
+    next.count = kept;
     *done = true;
     sl_search__lattice_table_clear(l, t);
     *t = next;
