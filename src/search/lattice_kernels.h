@@ -82,6 +82,8 @@ typedef struct sl_search__lattice_kernels {
     /* e[1], e[2] and e[3] as parts of the length of e, plus 2; at 3 stride |1 / length|. */
     void (*reduce_rounded)(float *ratio, const double *const *v, const double *p, const double *q,
                            const double (*w)[2], int n, int stride);
+    /* out[i] := a hash of the cells of ratio[i], ratio[stride + i] and ratio[2 stride + i]. */
+    void (*fold)(uint32_t *out, const float *ratio, int64_t n, int64_t stride, int shift);
     /* high, low := hashes of the cells. */
     void (*hash)(sl_search__lattice_keys *keys, int n, int shift);
     /* out[i] := 1 where a ratio less and plus its error is in two cells, 2 where in more, 0

@@ -236,6 +236,15 @@ static void square(double *out, const double *v, int n) {
     for (int i = 0; i < n; i++) out[i] = v[i] * v[i];
 }
 
+static void fold(uint32_t *restrict out, const float *restrict ratio, int64_t n, int64_t stride,
+                 int shift) {
+    const float *restrict r1 = ratio + stride, *restrict r2 = r1 + stride;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = sl_search__lattice_high(sl_search__lattice_cell(ratio[i], shift),
+                                         sl_search__lattice_cell(r1[i], shift),
+                                         sl_search__lattice_cell(r2[i], shift));
+}
+
 static void hash(sl_search__lattice_keys *restrict keys, int n, int shift) {
     for (int i = 0; i < n; i++) {
         uint32_t a = sl_search__lattice_cell(keys->ratio[0][i], shift);
@@ -286,5 +295,5 @@ static int64_t explained(const sl_search__lattice_meeting *m, const double *cons
 const sl_search__lattice_kernels KERNELS = {
     combine, affine, project, affine_rounded, project_rounded, against,
     invert,  root,   square,  scale,          reduce,          reduce_rounded,
-    hash,    border, dots,    explained
+    fold,    hash,   border,  dots,           explained
 };

@@ -106,6 +106,8 @@ typedef struct terms {
     int64_t size;        // slots of a table
     uint64_t *key;       // by worker
     int32_t *term;
+    uint32_t *fold;      // by worker: a hash of each term's key
+    int32_t *chosen;     // by worker: terms
     float *ratio; // by worker: three columns, and one of |1 / residual 0|
 } terms;
 
@@ -212,16 +214,16 @@ typedef struct meeting {
     int worker;
     const int64_t *fixed;
     elimination e;
-    uint64_t *key;
+    uint64_t *key; // 0: free
     int32_t *term;
+    uint64_t mask; // slots less 1
     const float *ratio;
     double error[4], error_all; // of the residuals and of their length, where y is rounded
 } meeting;
 
 static uint64_t place_of(const meeting *m, uint64_t key) {
-    const uint64_t mask = (uint64_t)(m->t->size - 1);
-    uint64_t at = key & mask;
-    while (m->key[at] && m->key[at] != key) at = (at + 1) & mask;
+    uint64_t at = key & m->mask;
+    while (m->key[at] && m->key[at] != key) at = (at + 1) & m->mask;
     return at;
 }
 
@@ -281,8 +283,45 @@ static void set_errors(meeting *m) {
     m->error_all = sqrt(sl_search__dot(m->error, m->error, 4));
 }
 
+/* seen: a map of bits. Was this one set? Sets it. */
+static inline int see(uint64_t *seen, uint32_t bit) {
+    const uint64_t word = seen[bit >> 6];
+    seen[bit >> 6] = word | (uint64_t)1 << (bit & 63);
+    return (int)(word >> (bit & 63) & 1);
+}
+
+/* chosen[] := the terms from `first` on that may have the key of another, in order; returns how
+ * many. Most keys occur once: a map of bits, which stays in a near cache, leaves some percent.
+ * Where y is rounded keys are uncertain, and all terms are chosen. */
+static int64_t choose_alike(int32_t *chosen, const meeting *m, int64_t first) {
+    enum { LATER = 14 }; // bits of the map of later terms: 2 KB
+    const terms *t = m->t;
+    uint32_t *fold = t->fold + m->worker * t->count;
+    int64_t later = 0, n = 0;
+    if (t->l->noise > 0) {
+        for (int64_t i = first; i < t->count; i++) chosen[n++] = (int32_t)i;
+        return n;
+    }
+    t->l->kernels->fold(fold + first, m->ratio + first, t->count - first, t->count, t->l->shift);
+    uint64_t *seen = m->key, again[1 << (LATER - 6)] = { 0 };
+    const int shift = 32 - __builtin_ctzll((uint64_t)t->size) - 3; // 8 bits a slot of the table
+    memset(seen, 0, (size_t)t->size);
+    for (int64_t i = first; i < t->count; i++) {
+        chosen[later] = (int32_t)i;
+        later += see(seen, fold[i] >> shift);
+    }
+    for (int64_t k = 0; k < later; k++) (void)see(again, fold[chosen[k]] & ((1 << LATER) - 1));
+    for (int64_t i = first; i < t->count && later > 0; i++) {
+        const uint32_t bit = fold[i] & ((1 << LATER) - 1);
+        chosen[n] = (int32_t)i;
+        n += (int)(again[bit >> 6] >> (bit & 63) & 1);
+    }
+    return n;
+}
+
 static sl_status meet(terms *t, int worker, const int64_t *fixed) {
     float *ratio = t->ratio + 4 * worker * t->count;
+    int32_t *chosen = t->chosen + worker * t->count;
     meeting m = { .t = t,
                   .worker = worker,
                   .fixed = fixed,
@@ -292,9 +331,13 @@ static sl_status meet(terms *t, int worker, const int64_t *fixed) {
     if (!eliminate(&m.e, t, fixed)) return SL_OK;
     set_errors(&m);
     fill_ratios(ratio, t, &m.e, t->count);
-    memset(m.key, 0, (size_t)t->size * sizeof *m.key);
     // a sum is found from its first terms as fixed ones only: the others come behind them
-    for (int64_t i = fixed[t->fixed - 1] + 1; i < t->count; i++) SL_TRY(meet_term(&m, i));
+    const int64_t n = choose_alike(chosen, &m, fixed[t->fixed - 1] + 1);
+    int64_t size = 64;
+    while (size < 2 * n) size *= 2;
+    m.mask = (uint64_t)size - 1;
+    memset(m.key, 0, (size_t)size * sizeof *m.key);
+    for (int64_t i = 0; i < n; i++) SL_TRY(meet_term(&m, chosen[i]));
     atomic_fetch_add_explicit(&t->l->job->tried, t->count, memory_order_relaxed);
     return SL_OK;
 }
@@ -325,7 +368,7 @@ static sl_status run_terms(terms *t, sl_arena *a) {
     size_t workers = (size_t)sl_par_pool_threads(l->job->pool);
     t->size = 1024;
     while (t->size < 2 * t->count) t->size *= 2;
-    int64_t bytes = (ROWS * 8 + (int64_t)workers * 16) * t->count + (int64_t)workers * 12 * t->size;
+    int64_t bytes = (ROWS * 8 + (int64_t)workers * 24) * t->count + (int64_t)workers * 12 * t->size;
     if (!sl_search__reserve(l->job, bytes)) return SL_OK;
     bool enough = true;
     for (int r = 1; r < ROWS; r++) {
@@ -335,8 +378,10 @@ static sl_status run_terms(terms *t, sl_arena *a) {
     t->key = sl_arena_alloc(a, workers * (size_t)t->size * sizeof *t->key);
     t->term = sl_arena_alloc(a, workers * (size_t)t->size * sizeof *t->term);
     t->ratio = sl_arena_alloc(a, 4 * workers * (size_t)t->count * sizeof *t->ratio);
+    t->fold = sl_arena_alloc(a, workers * (size_t)t->count * sizeof *t->fold);
+    t->chosen = sl_arena_alloc(a, workers * (size_t)t->count * sizeof *t->chosen);
     sl_status st = SL_OK;
-    if (!enough || !t->key || !t->term || !t->ratio)
+    if (!enough || !t->key || !t->term || !t->ratio || !t->fold || !t->chosen)
         st = sl_fail_memory((size_t)t->count, sizeof(double), "sums of terms");
     if (st == SL_OK) st = sl_par_for(l->job->pool, t->count, 1024, reduce_part, t);
     if (st == SL_OK) st = sl_par_for(l->job->pool, t->first, 1, meet_part, t);
