@@ -48,6 +48,8 @@ typedef struct sl_search__skeleton_four {
 } sl_search__skeleton_four;
 
 typedef struct sl_search__skeleton_kernels {
+    /* out[] := a[] b[]. */
+    void (*multiply)(double *out, const double *a, const double *b, int rows);
     /* v less what it has of n orthonormal vectors, `rows` apart, four at once; returns v . v then.
      * rows: a multiple of 8. */
     double (*deflate)(double *v, const double *basis, int n, int rows);

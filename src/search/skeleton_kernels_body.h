@@ -16,6 +16,13 @@ enum { SHIFT = 6 }; // bits of a ratio's float that keys leave out
 
 static const double PARALLEL = 1e-12; // square of the length of one that is all in direction 0
 
+static void multiply(double *restrict out, const double *restrict a, const double *restrict b,
+                     int rows) {
+    int r = 0;
+    for (; r + WD <= rows; r += WD) d_store(out + r, d_load(a + r) * d_load(b + r));
+    for (; r < rows; r++) out[r] = a[r] * b[r];
+}
+
 /* Eight partial sums, whatever the width: the order of additions is fixed. */
 static inline double add_up(const dvec *sum) {
     double part[SL_SKELETON__LANES];
@@ -343,6 +350,7 @@ static void keys(uint32_t *restrict high, uint32_t *restrict low,
 }
 
 const sl_search__skeleton_kernels KERNELS = {
+    .multiply = multiply,
     .deflate = deflate,
     .eliminate = eliminate,
     .images = images,

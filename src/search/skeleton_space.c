@@ -29,6 +29,23 @@ static const double PASSES = 1e-8, PASSES_ROUNDING = 1e-14, OWN = FEW / 10;
 
 /* ---------------------------------------------------------------- spaces -------------------- */
 
+/* Places of names, plus 1, by hash. */
+enum { NAME_SLOTS = 128 };
+typedef struct names {
+    uint8_t slot[NAME_SLOTS];
+} names;
+
+/* The place of a name among those of a space; a new one is added behind them. -1: too many. */
+static inline int place_of_name(space *s, names *n, uint64_t name) {
+    uint64_t at = name * 0x9E3779B97F4A7C15u >> 57;
+    for (; n->slot[at]; at = (at + 1) % NAME_SLOTS)
+        if (s->name[n->slot[at] - 1] == name) return n->slot[at] - 1;
+    if (s->count == CLEARED) return -1;
+    s->name[s->count++] = name;
+    n->slot[at] = (uint8_t)s->count;
+    return s->count - 1;
+}
+
 static void set_one(space *s, int rows) {
     s->count = 1;
     s->name[0] = 0;
@@ -37,19 +54,18 @@ static void set_one(space *s, int rows) {
 
 /* *out := products of the columns of a and the n given ones; 0 rows: their names alone. false: too
  * many. */
-static bool multiply(space *out, const space *a, const double (*value)[ROWS], const uint64_t *name,
-                     int n, uint32_t use, int rows) {
+static bool multiply(space *out, const sl_search__skeleton_kernels *kernels, const space *a,
+                     const double (*value)[ROWS], const uint64_t *name, int n, uint32_t use,
+                     int rows) {
+    names places = { { 0 } };
     out->count = 0;
     for (int k = 0; k < n; k++) {
         if (!(use >> k & 1)) continue;
         for (int i = 0; i < a->count; i++) {
-            const uint64_t product = a->name[i] + name[k];
-            int at = 0;
-            while (at < out->count && out->name[at] != product) at++;
-            if (at < out->count) continue;
-            if (at == CLEARED) return false;
-            out->name[out->count++] = product;
-            for (int r = 0; r < rows; r++) out->value[at][r] = a->value[i][r] * value[k][r];
+            const int before = out->count, at = place_of_name(out, &places, a->name[i] + name[k]);
+            if (at < 0) return false;
+            if (at < before) continue;
+            if (rows) kernels->multiply(out->value[at], a->value[i], value[k], rows);
         }
     }
     return true;
@@ -65,7 +81,7 @@ typedef struct product {
 static void times(product *p, const double (*value)[ROWS], const uint64_t *name, int n,
                   uint32_t use) {
     space *from = &p->c->scratch[p->at], *to = &p->c->scratch[1 - p->at];
-    p->good = p->good && multiply(to, from, value, name, n, use, p->rows);
+    p->good = p->good && multiply(to, p->c->s->kernels, from, value, name, n, use, p->rows);
     p->at = 1 - p->at;
 }
 
@@ -119,17 +135,14 @@ const space *sl_search__skeleton_term_products(cleared *c, int t, int but, int r
 }
 
 /* Adds the columns of a term. */
-static bool add_term(cleared *c, int t, int rows) {
+static bool add_term(cleared *c, names *places, int t, int rows) {
     const space *s = sl_search__skeleton_term_products(c, t, -1, rows);
     if (!s) return false;
     for (int i = 0; i < s->count; i++) {
-        int at = 0;
-        while (at < c->above.count && c->above.name[at] != s->name[i]) at++;
-        if (at < c->above.count) continue;
-        if (at == CLEARED) return false;
-        c->above.name[at] = s->name[i];
-        if (rows) memcpy(c->above.value[at], s->value[i], (size_t)rows * sizeof(double));
-        c->above.count++;
+        const int before = c->above.count, at = place_of_name(&c->above, places, s->name[i]);
+        if (at < 0) return false;
+        if (at == before && rows)
+            memcpy(c->above.value[at], s->value[i], (size_t)rows * sizeof(double));
     }
     return true;
 }
@@ -141,9 +154,10 @@ bool sl_search__skeleton_clear(cleared *c, int rows) {
     memcpy(c->below.name, s->name, (size_t)s->count * sizeof s->name[0]);
     for (int i = 0; i < s->count && rows; i++)
         memcpy(c->below.value[i], s->value[i], (size_t)rows * sizeof(double));
+    names places = { { 0 } };
     c->above.count = 0;
     for (int t = 0; t < c->base->terms; t++)
-        if (!add_term(c, t, rows)) return false;
+        if (!add_term(c, &places, t, rows)) return false;
     return c->above.count + c->below.count <= SL_MIN(CLEARED, c->rows_most - SPARE);
 }
 
@@ -207,7 +221,7 @@ double sl_search__skeleton_project(double *v, double *length, const cleared *c, 
 static double push(double *basis, int *n, double *least, const cleared *c, const double *column,
                    const double *weight) {
     double *v = basis + *n * c->rows, length;
-    for (int r = 0; r < c->rows; r++) v[r] = column[r] * weight[r];
+    c->s->kernels->multiply(v, column, weight, c->rows);
     const double left = sl_search__skeleton_project(v, &length, c, basis, *n);
     if (!(left > DEPENDENT)) return left > 0 ? left : 0;
     *least = SL_MIN(*least, left);
@@ -244,11 +258,12 @@ static double left_of_below(const cleared *c, int i) {
 static void eliminate(double *left, cleared *c, bool above) {
     double each[CLEARED], *v = c->basis, least = 1;
     const int n = above ? c->above.count : 0;
+    const sl_search__skeleton_kernels *kernels = c->s->kernels;
     for (int i = 0; i < n; i++, v += c->rows)
-        for (int r = 0; r < c->rows; r++) v[r] = c->above.value[i][r] * c->s->above[r];
+        kernels->multiply(v, c->above.value[i], c->s->above, c->rows);
     for (int i = 0; i < c->below.count; i++, v += c->rows)
-        for (int r = 0; r < c->rows; r++) v[r] = c->below.value[i][r] * c->s->below[r];
-    c->s->kernels->eliminate(each, c->basis, n + c->below.count, c->rows);
+        kernels->multiply(v, c->below.value[i], c->s->below, c->rows);
+    kernels->eliminate(each, c->basis, n + c->below.count, c->rows);
     for (int i = 0; i < n + c->below.count; i++) {
         if (i >= n) left[i - n] = each[i] / SL_MAX(PASSES, PASSES_ROUNDING / least);
         if (each[i] > DEPENDENT) least = SL_MIN(least, each[i]);
