@@ -23,7 +23,7 @@
  *   level 10  as level 5, a constant in each of two terms, with further columns
  *   level 11  as level 1, one constant, the same in all places of a function (skeleton_alike.c)
  *
- * Where y is rounded (skeleton_rounded.c, skeleton_clear_rounded.c) levels 2, 4 and 8 to 11 do not
+ * Where y is rounded (skeleton_fits.c, skeleton_clear_rounded.c) levels 2, 4 and 8 to 11 do not
  * apply, the order is another one, and level 10 has fewer skeletons:
  *
  *   level 12  no divisors that are sums, one constant in each of two terms

@@ -227,17 +227,17 @@ SL_NODISCARD sl_status sl_search__skeleton_vary_divisor(bool *good,
                                                         const sl_search__skeleton_divisor *d,
                                                         int inner, int32_t variant);
 
-/* skeleton_rounded.c: where y is rounded, a fit of hits in all rows. One for each worker. */
+/* skeleton_fits.c: a fit of hits in all rows. One for each worker. */
 typedef struct sl_search__skeleton_fitting {
     const sl_skeletons *s;
-    double weight[SL_SKELETON__ROWS]; // to units of half of y's last digit
+    double weight[SL_SKELETON__ROWS]; // to units of half of y's last digit, or of y
     int rank;
     double left; // of the last vector: its square
     double basis[SL_SKELETON__FITTED + 1][SL_SKELETON__ROWS];
 } sl_search__skeleton_fitting;
 void sl_search__skeleton_fitting_begin(sl_search__skeleton_fitting *f, const sl_skeletons *s);
-/* *out := does y differ from the columns of the hit by no more than rounding in all rows? f->rank:
- * of these columns. */
+/* *out := does y differ from the columns of the hit by no more than rounding in all rows, or, where
+ * y is exact, by little? f->rank: of these columns. */
 SL_NODISCARD sl_status sl_search__skeleton_fits(bool *out, sl_search__skeleton_fitting *f,
                                                 const sl_search__skeleton_hit *h,
                                                 sl_arena *scratch);
@@ -281,8 +281,7 @@ typedef struct sl_search__skeleton_screening {
     uint32_t sets;       // bit i: variants of set i take part
     bool inside;         // and pairs of factors of one term
 } sl_search__skeleton_screening;
-/* Adds a hit; where y is rounded, only if it holds in all rows. left: what it leaves, for their
- * order. */
+/* Adds a hit, with f only if it holds in all rows. left: what it leaves, for their order. */
 SL_NODISCARD sl_status sl_search__skeleton_add_hit(sl_skeletons *s, int worker,
                                                    const sl_search__skeleton_hit *hit, double left,
                                                    sl_search__skeleton_fitting *f,

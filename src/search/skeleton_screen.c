@@ -98,12 +98,13 @@ sl_status sl_search__skeleton_add_hit(sl_skeletons *s, int worker,
                                       sl_search__skeleton_fitting *f, sl_arena *scratch) {
     sl_search__skeleton_hits *h = &s->hits[worker];
     sl_search__skeleton_hit new = *hit;
-    if (s->sigma > 0) { // the residual of exact data is rounding
+    if (f) {
         bool fits;
         SL_TRY(sl_search__skeleton_fits(&fits, f, &new, scratch));
         sl_arena_rewind(scratch, 0);
         if (!fits) return SL_OK;
-        new.left = f->rank + 1e-3 * SL_MIN(left, 100);
+        // the residual of exact data is rounding
+        if (s->sigma > 0) new.left = f->rank + 1e-3 * SL_MIN(left, 100);
     }
     if (h->count == h->room) {
         int64_t room = SL_MAX(64, 2 * h->room);
@@ -559,17 +560,25 @@ static sl_status try_base(screen *c) {
     return try_pairs(c);
 }
 
-sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker, void *payload) {
-    const sl_search__skeleton_screening *g = payload;
-    screen *c = sl_calloc(1, sizeof *c);
-    if (!c) return sl_fail_memory(1, sizeof *c, "skeletons");
+/* The stored variants are large, and set before they are used. */
+static void begin_screen(screen *c, const sl_search__skeleton_screening *g, int worker) {
     c->s = g->s;
     c->d.s = g->s;
     c->worker = worker;
     c->sets = g->sets;
     c->inside = g->inside;
     c->pairs_alone = g->pairs_alone;
-    if (g->s->sigma > 0) sl_search__skeleton_fitting_begin(&c->fitting, g->s);
+    c->turn = 0;
+    memset(c->stamp, 0, sizeof c->stamp);
+    c->scratch = (sl_arena){ 0 };
+    sl_search__skeleton_fitting_begin(&c->fitting, g->s);
+}
+
+sl_status sl_search__skeleton_screen(int64_t begin, int64_t end, int worker, void *payload) {
+    const sl_search__skeleton_screening *g = payload;
+    screen *c = sl_malloc_aligned(1, sizeof *c);
+    if (!c) return sl_fail_memory(1, sizeof *c, "skeletons");
+    begin_screen(c, g, worker);
     sl_status st = SL_OK;
     for (int64_t i = begin; i < end && st == SL_OK; i++) {
         if (sl_search__stop(g->s->job, worker == 0)) break;

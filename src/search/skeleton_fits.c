@@ -1,9 +1,11 @@
-/* skeleton_rounded - where y is rounded: does a hit hold in all rows?
+/* skeleton_fits - does a hit hold in all rows?
  *
- * Screening compares eight directions. Variants such as exp(-9 x1) are next to 0 in all rows but
- * one, and some thousand pairs of them agree there by chance. So every hit is fitted in all rows
- * at once, before hits are sorted and the first of them are verified: in units of half of y's last
- * digit the squares of what is left must be those of rounding, 1/3 a row. */
+ * Screening compares eight directions in a few rows. Variants such as exp(-9 x1) are next to 0 in
+ * all rows but one, and some hundred pairs of them agree there by chance, some thousand where y is
+ * rounded. So every hit is fitted in all rows by the thread that found it, before hits are sorted
+ * and the first of them are verified, which takes some thousand times as long. Where y is rounded,
+ * the squares of what is left must be those of rounding, 1/3 a row in units of half of y's last
+ * digit. */
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +13,7 @@
 
 enum { ROWS = SL_SKELETON__ROWS, PRODUCTS = SL_SKELETON__PRODUCTS };
 static const double DEPENDENT = 1e-11; // part of a column
+static const double EXACT = 1e-6; // what is left of exact y, as a part: terms may cancel
 /* Squares of a uniform error: mean, standard deviation, and how many of these are allowed. */
 static const double MEAN = 1.0 / 3, DEVIATION = 0.3, DEVIATIONS = 6;
 
@@ -82,7 +85,8 @@ void sl_search__skeleton_fitting_begin(fitting *f, const sl_skeletons *s) {
     f->s = s;
     for (int r = 0; r < s->rows; r++)
         if (s->rounding[r] > 0) least = SL_MIN(least, s->rounding[r]);
-    for (int r = 0; r < s->rows; r++) f->weight[r] = s->weight[r] / SL_MAX(s->rounding[r], least);
+    for (int r = 0; r < s->rows; r++)
+        f->weight[r] = s->weight[r] / (s->sigma > 0 ? SL_MAX(s->rounding[r], least) : 1);
 }
 
 sl_status sl_search__skeleton_fits(bool *out, fitting *f, const sl_search__skeleton_hit *h,
@@ -102,7 +106,11 @@ sl_status sl_search__skeleton_fits(bool *out, fitting *f, const sl_search__skele
     }
     if (inside) push_products(f, &s->term[b->term[h->change[0].term]], change, 2);
     for (int r = 0; r < s->rows; r++) y[r] = s->y[r] * f->weight[r];
-    (void)project(f, y, f->rank);
+    const double left = project(f, y, f->rank);
+    if (s->sigma == 0) {
+        *out = left < EXACT || f->rank == SL_SKELETON__FITTED; // of more columns, unknown
+        return SL_OK;
+    }
     const double freedom = s->rows - f->rank;
     *out = freedom > 0 && f->left <= MEAN * freedom + DEVIATIONS * DEVIATION * sqrt(freedom) &&
            (h->changes == 0 || f->rank > plain);
