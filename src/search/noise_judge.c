@@ -7,8 +7,10 @@
  * structure. Products of residuals of neighbouring rows have mean 0, measured against the standard
  * deviation for independent ones. Neighbours are nearest in all inputs, in each input alone, and in
  * the formula's value: where y is a function of one combination of inputs, so is the residual of a
- * wrong function of it. Nor do residuals follow a polynomial of second degree. Where y has few
- * digits it is enough that residuals are no larger than its rounding and that of the inputs.
+ * wrong function of it. Where y is a product, x2 g(x1), so is that residual, and neighbours in x1
+ * agree in sign only relative to the formula's. Nor do residuals follow a polynomial of second
+ * degree. Where y has few digits it is enough that residuals are no larger than its rounding and
+ * that of the inputs.
  *
  * Either way the formula needs evidence of at least SL_NOISE__EVIDENCE bits. */
 #include <math.h>
@@ -106,16 +108,32 @@ static sl_status follows_polynomial(bool *out, const double *r, const double *co
     return SL_OK;
 }
 
+/* out := the residuals, negated where the formula is negative; false: it has one sign. */
+static bool sign_residuals(double *out, const double *r, const double *fitted, int n) {
+    int negative = 0;
+    for (int i = 0; i < n; i++) {
+        out[i] = fitted[i] < 0 ? -r[i] : r[i];
+        negative += fitted[i] < 0;
+    }
+    return negative > 0 && negative < n;
+}
+
 sl_status sl_search__noise_has_structure(bool *out, const double *r, const double *const *x,
                                          int inputs, const double *fitted, int n,
                                          double probability, sl_arena *scratch) {
     size_t mark = sl_arena_mark(scratch);
     sl_keyed *room = sl_arena_alloc(scratch, (size_t)n * sizeof *room);
     int *nearest = sl_arena_alloc(scratch, (size_t)n * sizeof *nearest);
-    if (!room || !nearest) return sl_fail_memory((size_t)n, sizeof *room, "residuals");
-    double each = probability / (inputs + 3), limit = -sl_num_normal_quantile(each);
+    double *relative = sl_arena_alloc(scratch, (size_t)n * sizeof *relative);
+    if (!room || !nearest || !relative)
+        return sl_fail_memory((size_t)n, sizeof *room, "residuals");
+    const bool both_signs = sign_residuals(relative, r, fitted, n);
+    const int tests = inputs + 3 + (both_signs ? inputs : 0);
+    const double each = probability / tests, limit = -sl_num_normal_quantile(each);
     bool found = along_input(r, fitted, n, room) > limit;
     for (int v = 0; v < inputs && !found; v++) found = along_input(r, x[v], n, room) > limit;
+    for (int v = 0; v < inputs && both_signs && !found; v++)
+        found = along_input(relative, x[v], n, room) > limit;
     if (!found) found = among_nearest(r, x, inputs, n, nearest) > limit;
     if (!found) SL_TRY(follows_polynomial(&found, r, x, inputs, n, each, scratch));
     sl_arena_rewind(scratch, mark);

@@ -275,6 +275,29 @@ static void residuals_with_structure_are_detected(void **state) {
              alarms, found, tables);
 }
 
+/* Structure that x2 multiplies has another sign in every row where x2 has. */
+static void structure_of_a_factor_is_detected(void **state) {
+    sl_fixture *t = *state;
+    static noisy_table n;
+    double r[64];
+    int alarms = 0, found = 0, tables = sl_test_iters(t, 40);
+    for (int k = 0; k < tables; k++) {
+        bool structure;
+        noisy_table_make(&n, t, "x2*(5 + x1)", 2, 64, -1, 1, 0);
+        for (int i = 0; i < 64; i++) r[i] = sl_rng_normal(&t->rng);
+        SL_MUST(t, sl_search__noise_has_structure(&structure, r, n.x, 2, n.clean, 64, 1e-3,
+                                                  &t->arena));
+        alarms += structure;
+        for (int i = 0; i < 64; i++)
+            r[i] = n.x[1][i] * (sin(9 * n.x[0][i]) + 0.1 * sl_rng_normal(&t->rng));
+        SL_MUST(t, sl_search__noise_has_structure(&structure, r, n.x, 2, n.clean, 64, 1e-3,
+                                                  &t->arena));
+        found += structure;
+    }
+    SL_CHECK(t, alarms <= 1 + tables / 100 && found >= tables - tables / 20,
+             "%d false alarms and %d found of %d", alarms, found, tables);
+}
+
 /* Structure in a combination of four inputs shows only along the formula's value. */
 static void structure_along_the_value_is_detected(void **state) {
     sl_fixture *t = *state;
@@ -327,6 +350,7 @@ int main(void) {
         SL_TEST(a_known_sigma_makes_constants_exact),
         SL_TEST(rounded_tables_are_searched),
         SL_TEST(residuals_with_structure_are_detected),
+        SL_TEST(structure_of_a_factor_is_detected),
         SL_TEST(structure_along_the_value_is_detected),
         SL_TEST(memory_is_bounded),
     };
