@@ -102,6 +102,37 @@ static void constants_stand_in_front_of_powers(void **state) {
     tear_down(&b);
 }
 
+/* The places that are left when n formulas are merged, the law being number 0. */
+static int64_t merged(sl_fixture *t, bench *b, sl_search_formula *f, int n) {
+    int64_t place[4] = { 0, 1, 2, 3 }, kept = n;
+    for (int k = 0; k < n; k++) f[k].fit.r2 = 1;
+    SL_MUST(t, sl_discover__take_formulas(&b->pool, f, n));
+    SL_MUST(t, sl_discover__merge(&b->pool, place, &kept));
+    return kept;
+}
+
+/* Rows of y = exp(30 x1) differ by 50 decades: the last terms of the law cannot be seen in the
+ * largest of them, and a fit without these terms is another formula. */
+static void largest_rows_do_not_decide_what_is_the_same(void **state) {
+    sl_fixture *t = *state;
+    bench b;
+    double value = 30, error = 1e-13, first = 2.5, second = 2.5 * (1 + 1e-13);
+    set_up(t, &b);
+    for (int i = 0; i < ROWS; i++) {
+        b.x[0][i] = i < ROWS / 4 ? 4 + 0.05 * i : -b.x[0][i];
+        b.y[i] = exp(30 * b.x[0][i]) + 7 * b.x[1][i];
+    }
+    sl_search_formula f[] = { found(t, "exp(30*x1) + 7*x2", NULL, NULL, 0),
+                              found(t, "exp(c1*x1)", &value, &error, 1) };
+    assert_int_equal(merged(t, &b, f, 2), 2);
+    tear_down(&b);
+    set_up(t, &b);
+    f[0] = found(t, "c1*x1^(3/2)", &first, &error, 1); // two fits of one formula
+    f[1] = found(t, "c1*x1*sqrt(x1)", &second, &error, 1);
+    assert_int_equal(merged(t, &b, f, 2), 1);
+    tear_down(&b);
+}
+
 /* 2.4*x1^1.497 has a twin of 3/2 with its factor fitted; x1^1.2 has none. */
 static void exponents_have_simple_twins(void **state) {
     sl_fixture *t = *state;
@@ -143,6 +174,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(forms_are_those_that_people_write),
         SL_TEST(constants_stand_in_front_of_powers),
+        SL_TEST(largest_rows_do_not_decide_what_is_the_same),
         SL_TEST(exponents_have_simple_twins),
         SL_TEST(lack_of_memory_is_reported),
     };
