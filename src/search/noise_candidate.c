@@ -262,12 +262,27 @@ static const double RELATIVE_BITS = 1; // of errors that are relative, as in fit
  * row. */
 static const double RELATIVE_SLACK = 0.1;
 
+/* The mean of log2, by products of so many mantissas: one logarithm for all of these. */
+static double mean_log2(const double *v, int n) {
+    enum { FACTORS = 512 };
+    double product = 1, logs = 0;
+    for (int i = 0; i < n; i++) {
+        int exponent;
+        product *= frexp(v[i], &exponent);
+        logs += exponent;
+        if (i % FACTORS != FACTORS - 1 && i != n - 1) continue;
+        logs += log2(product);
+        product = 1;
+    }
+    return logs / n;
+}
+
 /* weight[] := 1/|mu|, of geometric mean 1; false where errors relative to mu are much worse an
  * explanation of the residuals than errors of one size, or mu is 0. */
 static bool relative_weights(double *weight, const sl_search__noise_model *m,
                              const sl_search__noise_fit *f) {
     const sl_dataset p = { .rows = m->rows, .y = m->y };
-    double logs = 0, squares = 0, plain = 0;
+    double squares = 0, plain = 0;
     sl_search__noise_predict(weight, m, f);
     for (int i = 0; i < m->rows; i++) plain += (m->y[i] - weight[i]) * (m->y[i] - weight[i]);
     double *mu = weight + m->rows;
@@ -276,8 +291,8 @@ static bool relative_weights(double *weight, const sl_search__noise_model *m,
     for (int i = 0; i < m->rows; i++) {
         double off = (m->y[i] - mu[i]) / weight[i];
         squares += off * off;
-        logs += log2(weight[i]) / m->rows;
     }
+    const double logs = mean_log2(weight, m->rows);
     if (!isfinite(squares) || !isfinite(logs)) return false;
     double worse = 0.5 * log2(squares / plain) + logs; // bits a row
     if (!(worse < RELATIVE_SLACK)) return false;

@@ -9,6 +9,7 @@
  * Normal equations square the condition number. Columns are scaled to unit length first, and fit/
  * fits the result once more before it is reported. */
 #include <math.h>
+#include <string.h>
 
 #include "search/noise_impl.h"
 
@@ -32,6 +33,18 @@ static inline void respond(double *mu, double *slope, sl_search__noise_link link
         return;
     default: *mu = eta, *slope = 1;
     }
+}
+
+/* The same of n values. Products are most of all models: their exponentials are computed at once. */
+static void respond_all(double *mu, double *slope, const double *eta, sl_search__noise_link link,
+                        int n) {
+    if (link != SL_NOISE__LOG) {
+        for (int i = 0; i < n; i++) respond(&mu[i], &slope[i], link, eta[i]);
+        return;
+    }
+    for (int i = 0; i < n; i++) slope[i] = eta[i] > 300 ? 300 : eta[i];
+    sl_exp_array(mu, slope, n);
+    memcpy(slope, mu, (size_t)n * sizeof *slope);
 }
 
 /* T(y) and its derivative; false where T is not defined. */
@@ -65,15 +78,15 @@ static void linear_part(double *eta, const sl_search__noise_model *m, const doub
 /* residual and slope by row, both weighted, at these coefficients; returns the sum of squares. */
 static double residuals(double *residual, double *slope, double *eta,
                         const sl_search__noise_model *m, const double *coefficient) {
+    double rss = 0, *mu = residual;
     linear_part(eta, m, coefficient);
-    double rss = 0;
+    respond_all(mu, slope, eta, m->link, m->rows);
     for (int i = 0; i < m->rows; i++) {
-        double mu, d, w = row_weight(m, i), s = row_scale(m, i);
-        respond(&mu, &d, m->link, eta[i]);
-        residual[i] = w * (m->y[i] - s * mu);
-        slope[i] = w * s * d;
-        rss += residual[i] * residual[i];
+        const double w = row_weight(m, i), s = row_scale(m, i);
+        residual[i] = w * (m->y[i] - s * mu[i]);
+        slope[i] *= w * s;
     }
+    for (int i = 0; i < m->rows; i++) rss += residual[i] * residual[i];
     return isfinite(rss) ? rss : INFINITY;
 }
 

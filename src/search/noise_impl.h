@@ -3,6 +3,7 @@
 #ifndef SL_NOISE_IMPL_H
 #define SL_NOISE_IMPL_H
 
+#include "search/noise_kernels.h"
 #include "search/search_impl.h"
 
 #define SL_NOISE__COLUMNS 64 // of one model: the span's and the terms'
@@ -104,6 +105,7 @@ extern const sl_search__method sl_search__noise;
 /* A family of models: its link, and the columns that every model of it may have. A product has 1
  * and log|x_i|, a sum monomials of low degree. Terms are compared outside the span of these. */
 typedef struct sl_search__noise_span {
+    const sl_search__noise_kernels *kernels;
     sl_side side;
     sl_search__noise_link link;
     int degree;

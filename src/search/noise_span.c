@@ -134,14 +134,7 @@ static void make_projector(sl_search__noise_span *s) {
 }
 
 static void project(double *q, const sl_search__noise_span *s, const double *value) {
-    for (int d = 0; d < s->dims; d++) {
-        const double *row = s->projector + d * s->stride;
-        double sum[8] = { 0 };
-        for (int i = 0; i < s->stride; i += 8) {
-            for (int k = 0; k < 8; k++) sum[k] += row[i + k] * value[i + k];
-        }
-        q[d] = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
-    }
+    s->kernels->project(q, s->projector, value, s->dims, s->stride);
 }
 
 bool sl_search__noise_project(float *q, const sl_search__noise_span *s, const double *value) {
@@ -161,7 +154,11 @@ bool sl_search__noise_project(float *q, const sl_search__noise_span *s, const do
 sl_status sl_search__noise_span_make(sl_search__noise_span *out, sl_arena *a,
                                      const sl_search__job *j, const double *weight, sl_side side,
                                      sl_search__noise_link link, int degree, int stride) {
-    sl_search__noise_span s = { .side = side, .link = link, .degree = degree, .stride = stride };
+    sl_search__noise_span s = { .kernels = sl_search__noise_kernels_at(sl_cpu()),
+                                .side = side,
+                                .link = link,
+                                .degree = degree,
+                                .stride = stride };
     double value[SL_NOISE__PROBES + 8] = { 0 }, q[SL_NOISE__DIMS], typical = 0;
     s.probes = (int)SL_MIN(j->rows.rows, SL_NOISE__PROBES);
     SL_TRY(make_columns(&s, a, j));

@@ -64,7 +64,7 @@ static void pairs_leave_what_least_squares_leaves(void **state) {
         int dims = 4 + (int)sl_rng_below(&t->rng, DIMS_MAX - 3);
         float left[TILE] __attribute__((aligned(64)));
         fill(&v, &t->rng, dims);
-        int below = sl_search__noise_pairs_at(sl_cpu())(left, v.x, v.a, v.tile, v.b, dims, 0.5f),
+        int below = sl_search__noise_kernels_at(sl_cpu())->pairs(left, v.x, v.a, v.tile, v.b, dims, 0.5f),
             count = 0;
         for (int k = 0; k < TILE; k++) {
             double apart, naive = left_of(&v, k, dims, &apart);
@@ -88,11 +88,36 @@ static void every_instruction_set_gives_the_same_bits(void **state) {
         int dims = 4 + (int)sl_rng_below(&t->rng, DIMS_MAX - 3);
         float base[TILE] __attribute__((aligned(64))), other[TILE] __attribute__((aligned(64)));
         fill(&v, &t->rng, dims);
-        int n = sl_search__noise_pairs_base(base, v.x, v.a, v.tile, v.b, dims, 0.9f);
+        int n = sl_search__noise_kernels_base.pairs(base, v.x, v.a, v.tile, v.b, dims, 0.9f);
         for (sl_isa isa = SL_ISA_BASE; isa <= sl_cpu_best(); isa++) {
-            int m = sl_search__noise_pairs_at(isa)(other, v.x, v.a, v.tile, v.b, dims, 0.9f);
+            int m = sl_search__noise_kernels_at(isa)->pairs(other, v.x, v.a, v.tile, v.b, dims, 0.9f);
             SL_CHECK(t, n == m && memcmp(base, other, sizeof base) == 0, "%d dims: %s differs",
                      dims, sl_isa_name(isa));
+        }
+    }
+}
+
+/* Every instruction set, and sums in double in any order. */
+static void projections_are_products_of_a_matrix(void **state) {
+    sl_fixture *t = *state;
+    enum { STRIDE = 64 };
+    double projector[DIMS_MAX * STRIDE], value[STRIDE], base[DIMS_MAX], other[DIMS_MAX];
+    for (int i = 0; i < sl_test_iters(t, 60); i++) {
+        const int dims = 1 + (int)sl_rng_below(&t->rng, DIMS_MAX);
+        const int stride = 8 * (1 + (int)sl_rng_below(&t->rng, STRIDE / 8));
+        for (int k = 0; k < dims * stride; k++) projector[k] = sl_rng_normal(&t->rng);
+        for (int k = 0; k < stride; k++) value[k] = sl_rng_normal(&t->rng);
+        sl_search__noise_kernels_base.project(base, projector, value, dims, stride);
+        for (int d = 0; d < dims; d++) {
+            double sum = 0;
+            for (int k = 0; k < stride; k++) sum += projector[d * stride + k] * value[k];
+            SL_CHECK(t, fabs(base[d] - sum) < 1e-12, "row %d of %d: %g instead of %g", d, dims,
+                     base[d], sum);
+        }
+        for (sl_isa isa = SL_ISA_BASE; isa <= sl_cpu_best(); isa++) {
+            sl_search__noise_kernels_at(isa)->project(other, projector, value, dims, stride);
+            SL_CHECK(t, memcmp(base, other, (size_t)dims * sizeof *base) == 0,
+                     "%d dims, %d values: %s differs", dims, stride, sl_isa_name(isa));
         }
     }
 }
@@ -101,6 +126,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(pairs_leave_what_least_squares_leaves),
         SL_TEST(every_instruction_set_gives_the_same_bits),
+        SL_TEST(projections_are_products_of_a_matrix),
     };
     return sl_test_main("search.noise_kernels", tests, SL_LEN(tests));
 }
