@@ -35,7 +35,7 @@ static inline void respond(double *mu, double *slope, sl_search__noise_link link
     }
 }
 
-/* The same of n values. Products are most of all models: their exponentials are computed at once. */
+/* The same of n values. Most models are products: their exponentials are computed at once. */
 static void respond_all(double *mu, double *slope, const double *eta, sl_search__noise_link link,
                         int n) {
     if (link != SL_NOISE__LOG) {

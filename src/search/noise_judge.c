@@ -125,8 +125,7 @@ sl_status sl_search__noise_has_structure(bool *out, const double *r, const doubl
     sl_keyed *room = sl_arena_alloc(scratch, (size_t)n * sizeof *room);
     int *nearest = sl_arena_alloc(scratch, (size_t)n * sizeof *nearest);
     double *relative = sl_arena_alloc(scratch, (size_t)n * sizeof *relative);
-    if (!room || !nearest || !relative)
-        return sl_fail_memory((size_t)n, sizeof *room, "residuals");
+    if (!room || !nearest || !relative) return sl_fail_memory((size_t)n, sizeof *room, "residuals");
     const bool both_signs = sign_residuals(relative, r, fitted, n);
     const int tests = inputs + 3 + (both_signs ? inputs : 0);
     const double each = probability / tests, limit = -sl_num_normal_quantile(each);

@@ -1,5 +1,5 @@
-/* noise_kernels - the inner loops of the search under noise: terms projected, and pairs of projected
- * terms, one against a tile of many.
+/* noise_kernels - the inner loops of the search under noise: terms projected, and pairs of
+ * projected terms, one against a tile of many.
  *
  * Compiled per instruction set from noise_kernels_body.h; every variant gives the same bits. */
 #ifndef SL_NOISE_KERNELS_H

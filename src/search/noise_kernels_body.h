@@ -1,6 +1,6 @@
-/* The text of noise_kernels*.c: KERNELS is the name of the table, RUN how many terms of the tile are
- * in registers at a time. Sums of pairs run over dimensions in order, one term a lane, and those of
- * a projection have eight lanes, so the width of a vector does not change a bit. */
+/* The text of noise_kernels*.c: KERNELS is the name of the table, RUN how many terms of the tile
+ * are in registers at a time. Sums of pairs run over dimensions in order, one term a lane, and
+ * those of a projection have eight lanes, so the width of a vector does not change a bit. */
 #include "base/vector.h"
 #include "search/noise_kernels.h"
 

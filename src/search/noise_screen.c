@@ -25,7 +25,7 @@ typedef struct screen {
     float *tile_y;
     int tiles;
     sl_search__noise_top *block; // of pairs, by tile
-    double unit; // bits of all of T(y)
+    double unit;                 // bits of all of T(y)
     float
         *worth; // 2^(-2 bits/dims) of each term: the factor of y's residual that pays for its bits
 } screen;
@@ -174,7 +174,8 @@ static void pairs_of(block *b, const screen *c, int i, int tile) {
     double limit = most_left(b, c) * c->worth[i] * c->worth[first];
     float most = limit < 0.9 ? (float)limit : 0.9f; // else one term is nearly as good
     const float *q = c->tile + (size_t)(tile * dims) * SL_NOISE__TILE;
-    if (!c->s->kernels->pairs(left, c->q + (size_t)i * (size_t)dims, c->y[i], q, c->tile_y + first, dims, most))
+    if (!c->s->kernels->pairs(left, c->q + (size_t)i * (size_t)dims, c->y[i], q, c->tile_y + first,
+                              dims, most))
         return;
     for (int k = 0; k < SL_NOISE__TILE && first + k < i; k++) {
         if (!(left[k] < most)) continue;
@@ -329,9 +330,7 @@ sl_status sl_search__noise_screen(sl_search__noise_top top[SL_NOISE__TERMS], sl_
                                   const sl_search__noise_span *s, int span,
                                   const sl_search__noise_terms *t,
                                   const sl_search__noise_effort *e) {
-    screen c = {
-        .j = j, .s = s, .t = t, .e = e, .span = span
-    };
+    screen c = { .j = j, .s = s, .t = t, .e = e, .span = span };
     if (s->dims < 2 || !t->n) return SL_OK;
     c.unit = 0.5 * s->dims * log2(s->target_square);
     int tiles = (SL_MIN(t->n, e->pair_terms) + SL_NOISE__TILE - 1) / SL_NOISE__TILE;

@@ -285,13 +285,13 @@ static void structure_of_a_factor_is_detected(void **state) {
         bool structure;
         noisy_table_make(&n, t, "x2*(5 + x1)", 2, 64, -1, 1, 0);
         for (int i = 0; i < 64; i++) r[i] = sl_rng_normal(&t->rng);
-        SL_MUST(t, sl_search__noise_has_structure(&structure, r, n.x, 2, n.clean, 64, 1e-3,
-                                                  &t->arena));
+        SL_MUST(
+            t, sl_search__noise_has_structure(&structure, r, n.x, 2, n.clean, 64, 1e-3, &t->arena));
         alarms += structure;
         for (int i = 0; i < 64; i++)
             r[i] = n.x[1][i] * (sin(9 * n.x[0][i]) + 0.1 * sl_rng_normal(&t->rng));
-        SL_MUST(t, sl_search__noise_has_structure(&structure, r, n.x, 2, n.clean, 64, 1e-3,
-                                                  &t->arena));
+        SL_MUST(
+            t, sl_search__noise_has_structure(&structure, r, n.x, 2, n.clean, 64, 1e-3, &t->arena));
         found += structure;
     }
     SL_CHECK(t, alarms <= 1 + tables / 100 && found >= tables - tables / 20,

@@ -64,7 +64,8 @@ static void pairs_leave_what_least_squares_leaves(void **state) {
         int dims = 4 + (int)sl_rng_below(&t->rng, DIMS_MAX - 3);
         float left[TILE] __attribute__((aligned(64)));
         fill(&v, &t->rng, dims);
-        int below = sl_search__noise_kernels_at(sl_cpu())->pairs(left, v.x, v.a, v.tile, v.b, dims, 0.5f),
+        int below = sl_search__noise_kernels_at(sl_cpu())->pairs(left, v.x, v.a, v.tile, v.b, dims,
+                                                                 0.5f),
             count = 0;
         for (int k = 0; k < TILE; k++) {
             double apart, naive = left_of(&v, k, dims, &apart);
@@ -90,7 +91,8 @@ static void every_instruction_set_gives_the_same_bits(void **state) {
         fill(&v, &t->rng, dims);
         int n = sl_search__noise_kernels_base.pairs(base, v.x, v.a, v.tile, v.b, dims, 0.9f);
         for (sl_isa isa = SL_ISA_BASE; isa <= sl_cpu_best(); isa++) {
-            int m = sl_search__noise_kernels_at(isa)->pairs(other, v.x, v.a, v.tile, v.b, dims, 0.9f);
+            int m =
+                sl_search__noise_kernels_at(isa)->pairs(other, v.x, v.a, v.tile, v.b, dims, 0.9f);
             SL_CHECK(t, n == m && memcmp(base, other, sizeof base) == 0, "%d dims: %s differs",
                      dims, sl_isa_name(isa));
         }
