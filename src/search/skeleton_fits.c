@@ -11,7 +11,8 @@
 
 #include "search/skeleton_impl.h"
 
-enum { ROWS = SL_SKELETON__ROWS, PRODUCTS = SL_SKELETON__PRODUCTS };
+/* Columns of a term: all of them where y is exact, since what is left out may be what is missing. */
+enum { ROWS = SL_SKELETON__ROWS, PRODUCTS = 64, PRODUCTS_ROUNDED = SL_SKELETON__PRODUCTS };
 static const double DEPENDENT = 1e-11; // part of a column
 static const double EXACT = 1e-6; // what is left of exact y, as a part: terms may cancel
 /* Squares of a uniform error: mean, standard deviation, and how many of these are allowed. */
@@ -40,14 +41,14 @@ static void push(fitting *f, const double *column) {
     f->rank++;
 }
 
-/* Columns of a factor with a variant in its place. */
+/* Columns of a factor with a variant in its place, and the summand beside it. */
 typedef struct changed {
     int factor, count;
-    double value[SL_SKELETON__CHANGED][ROWS];
+    double value[SL_SKELETON__CHANGED + 1][ROWS];
 } changed;
 
 static sl_status take_change(changed *out, const fitting *f, const sl_search__skeleton_change *c,
-                             const sl_search__skeleton_term *t, sl_arena *scratch) {
+                             const sl_search__skeleton_term *t, bool summand, sl_arena *scratch) {
     const sl_search__skeleton_piece *p = &f->s->piece[t->piece[c->factor]];
     out->factor = c->factor;
     out->count = p->columns;
@@ -56,12 +57,16 @@ static sl_status take_change(changed *out, const fitting *f, const sl_search__sk
     for (int k = 0; k < p->columns; k++)
         SL_TRY(sl_expr_program_run(out->value[k], p->slot[v->slot].program[k], f->s->x, f->s->rows,
                                    constant, scratch));
+    if (!summand || !sl_search__skeleton_has_summand(p)) return SL_OK;
+    for (int r = 0; r < f->s->rows; r++) out->value[out->count][r] = 1;
+    out->count++;
     return SL_OK;
 }
 
 /* All products of the columns of a term. */
 static void push_products(fitting *f, const sl_search__skeleton_term *t, const changed *change,
                           int changes) {
+    const int most = f->s->sigma > 0 ? PRODUCTS_ROUNDED : PRODUCTS;
     int n = 1;
     double product[PRODUCTS][ROWS];
     for (int r = 0; r < f->s->rows; r++) product[0][r] = 1;
@@ -72,10 +77,10 @@ static void push_products(fitting *f, const sl_search__skeleton_term *t, const c
         for (int i = 0; i < changes; i++)
             if (change[i].factor == k) value = change[i].value, count = change[i].count;
         for (int i = count - 1; i >= 0; i--)
-            for (int m = 0; m < n && i * n + m < PRODUCTS; m++)
+            for (int m = 0; m < n && i * n + m < most; m++)
                 for (int r = 0; r < f->s->rows; r++)
                     product[i * n + m][r] = product[m][r] * value[i][r];
-        n = SL_MIN(n * count, PRODUCTS);
+        n = SL_MIN(n * count, most);
     }
     for (int i = 0; i < n; i++) push(f, product[i]);
 }
@@ -101,7 +106,8 @@ sl_status sl_search__skeleton_fits(bool *out, fitting *f, const sl_search__skele
     const int plain = f->rank;
     for (int i = 0; i < h->changes; i++) {
         const sl_search__skeleton_term *t = &s->term[b->term[h->change[i].term]];
-        SL_TRY(take_change(&change[i], f, &h->change[i], t, scratch));
+        // of a term with one change the plain columns have the summand
+        SL_TRY(take_change(&change[i], f, &h->change[i], t, inside, scratch));
         if (!inside) push_products(f, t, &change[i], 1);
     }
     if (inside) push_products(f, &s->term[b->term[h->change[0].term]], change, 2);
