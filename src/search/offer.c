@@ -26,6 +26,10 @@ static const double ROUNDED = 0x1p-44, ROUNDED_UNITS = 0.8;
 /* A constant that was fitted to exact data is right to ten digits or more. If ten digits agree with
  * a simple number, of which there are about a hundred thousand, chance is next to impossible. */
 static const double CLOSE = 1e-9; // relative
+/* Of a term that is small beside others fewer digits are known. There a simple number this close is
+ * the constant if the formula does not differ from y by more with it: by rounding instead of some
+ * thousand times as much. */
+static const double NEAR = 1e-6;
 
 enum { PARAMS_MAX = SL_FIT_MAX_PARAMS };
 
@@ -128,23 +132,24 @@ static bool is_exact(const sl_search__job *j, const row_check *g) {
 
 /* ---------------------------------------------------------------- constants ----------------- */
 
-/* Binds the constants that may be exact numbers: all at once if the formula stays exact, else one
- * after the other as long as it stays as good as it was. */
-static sl_status snap(const sl_node **e, double *value, int *params, row_check *g, sl_arena *a,
-                      const sl_search__job *j) {
+/* Binds the constants that may be exact numbers, within `close` of them: all at once if the formula
+ * stays exact, else one after the other as long as it stays as good as it was. as_good: not if it
+ * only stays exact. */
+static sl_status bind_within(const sl_node **e, double *value, int *params, row_check *g,
+                             sl_arena *a, const sl_search__job *j, double close, bool as_good) {
     sl_fit_bound all, one;
     row_check with;
-    SL_TRY(sl_fit_bind(&all, a, *e, value, *params, -1, CLOSE));
+    SL_TRY(sl_fit_bind(&all, a, *e, value, *params, -1, close));
     if (all.bound > 0) SL_TRY(check_rows(&with, a, j, all.expr, all.value));
-    if (all.bound > 0 && is_exact(j, &with)) {
+    if (all.bound > 0 && (with.worst <= g->worst || (!as_good && is_exact(j, &with)))) {
         *e = all.expr, *params = all.params, *g = with;
         memcpy(value, all.value, sizeof all.value);
         return SL_OK;
     }
     for (int k = 0; all.bound > 1 && k < *params;) {
-        SL_TRY(sl_fit_bind(&one, a, *e, value, *params, k, CLOSE));
+        SL_TRY(sl_fit_bind(&one, a, *e, value, *params, k, close));
         if (one.bound > 0) SL_TRY(check_rows(&with, a, j, one.expr, one.value));
-        if (one.bound == 0 || !(with.worst <= g->worst || is_exact(j, &with))) {
+        if (one.bound == 0 || !(with.worst <= g->worst || (!as_good && is_exact(j, &with)))) {
             k++;
             continue;
         }
@@ -152,6 +157,13 @@ static sl_status snap(const sl_node **e, double *value, int *params, row_check *
         memcpy(value, one.value, sizeof one.value);
     }
     return SL_OK;
+}
+
+static sl_status snap(const sl_node **e, double *value, int *params, row_check *g, sl_arena *a,
+                      const sl_search__job *j) {
+    SL_TRY(bind_within(e, value, params, g, a, j, CLOSE, false));
+    if (*params == 0 || is_rounded(j)) return SL_OK;
+    return bind_within(e, value, params, g, a, j, NEAR, true);
 }
 
 /* Short decimals for the constants that are left, if the formula stays exact: 9.81, and not

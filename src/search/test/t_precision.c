@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "fixture/fixture.h"
 #include "search/search_impl.h"
@@ -82,12 +83,56 @@ static void the_last_unit_bounds_the_rounding(void **state) {
     }
 }
 
+/* *kept := y = 3 x1 + slope x2, x1 a million times x2, as a search offers it. value: the
+ * coefficients that it has found. */
+static void offer_sum(sl_fixture *t, sl_search_formula *kept, double slope, const double *value) {
+    static double x[2][ROWS], y[ROWS];
+    const double *column[] = { x[0], x[1] };
+    const char *text = "c1*x1 + c2*x2";
+    const sl_node *e;
+    bool good;
+    for (int k = 0; k < ROWS; k++) {
+        x[0][k] = sl_rng_range(&t->rng, 1e6, 2e6), x[1][k] = sl_rng_range(&t->rng, 1, 2);
+        y[k] = 3 * x[0][k] + slope * x[1][k];
+    }
+    const sl_dataset rows = sl_data_view(column, 2, y, ROWS);
+    const sl_search_options o = SL_SEARCH_OPTIONS_INIT;
+    sl_search__job j = { .all = &rows, .o = &o, .precision = 0x1p-52 };
+    atomic_store(&j.ended, SL_SEARCH__RUNNING);
+    j.result = sl_calloc(1, sizeof *j.result);
+    assert_non_null(j.result);
+    SL_MUST(t, sl_search__prepare(&j));
+    SL_MUST(t, sl_expr_parse(&e, &t->arena, SL_FORMAT_INFIX, text, strlen(text), NULL, NULL));
+    SL_MUST(t, sl_search__offer(&good, &j, e, value, 2, "sums", 0));
+    assert_true(good && j.n_kept == 1);
+    *kept = j.kept[0];
+    kept->fit.expr = sl_expr_copy(&t->arena, kept->fit.expr);
+    assert_non_null(kept->fit.expr);
+    sl_free(j.kept);
+    sl_arena_clear(&j.arena);
+    sl_search_result_free(j.result);
+}
+
+/* Beside a term a million times as large a coefficient is known to fewer digits than a number must
+ * agree in: it is that number if it leaves less, and stays as it is where it leaves more. */
+static void coefficients_of_small_terms_become_exact(void **state) {
+    sl_fixture *t = *state;
+    sl_search_formula kept;
+    for (int i = 0; i < sl_test_iters(t, 20); i++) {
+        offer_sum(t, &kept, 1, (const double[]){ 3, 1 + 5e-9 });
+        SL_CHECK(t, kept.exact && kept.fit.params == 0, "%d constants are left", kept.fit.params);
+        offer_sum(t, &kept, 1 + 4e-7, (const double[]){ 3, 1 + 4e-7 });
+        SL_CHECK(t, kept.exact && kept.fit.params == 1, "%d constants are left", kept.fit.params);
+    }
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         SL_TEST(digits_are_detected),
         SL_TEST(many_decimals_are_detected),
         SL_TEST(full_and_single_precision_are_detected),
         SL_TEST(the_last_unit_bounds_the_rounding),
+        SL_TEST(coefficients_of_small_terms_become_exact),
     };
     return sl_test_main("search.precision", tests, SL_LEN(tests));
 }
