@@ -22,7 +22,7 @@ enum {
     CLEARED = SL_SKELETON__CLEARED,
     DIVISORS = SL_SKELETON__DIVISORS,
     STARTS = 6,
-    STEPS = 40,
+    STEPS = 120,
     REFINED = 12,
     SLOW = 4,
     WAYS = 4,                         // orders of reduction
@@ -31,6 +31,7 @@ enum {
 /* Largest residual of the dependence; of the fit of D; of y, in the formula; parts of a constant
  * that are its error; bits of an exact number. */
 static const double HOLDS = 1e-8, CLOSE = 1e-4, SOLVED = 1e-10, ERROR = 1e-7, BITS = 36;
+static const double NEARLY = 1e-3;       // of y: more steps may solve it
 static const double CLOSE_ROUNDED = 0.3; // D itself has large errors where y is rounded
 /* What a dependence may leave when columns are dropped: so much, or so many times as much as
  * before. */
@@ -573,6 +574,43 @@ static bool make_exact(double *all, problem *p) {
     }
 }
 
+/* Have two divisors the same columns to the same power? */
+static bool is_alike(const problem *p, int i, int k) {
+    const cleared *c = p->c;
+    const divisor *a = c->divisor[i].divisor, *b = c->divisor[k].divisor;
+    return c->mask >> i & 1 && c->mask >> k & 1 && c->use[i] == c->use[k] && a->power == b->power &&
+           a->columns == b->columns &&
+           !memcmp(a->name, b->name, sizeof a->name[0] * (size_t)a->columns);
+}
+
+static void exchange(double *x, const problem *p, int i, int k) {
+    const divisor *d = p->c->divisor[i].divisor;
+    double *a = x + p->first[i], *b = x + p->first[k];
+    for (int column = 1; column < d->columns && i != k; column++) {
+        if (!takes_part(p->c, i, column)) continue;
+        const double kept = *a;
+        *a++ = *b;
+        *b++ = kept;
+    }
+}
+
+/* D does not determine which of its factors is which divisor where these are alike: of all orders
+ * of divisors `from` and later that which leaves least of y. least: what best[] leaves. */
+static void choose_order(double *best, double *least, double *x, problem *p, int from) {
+    double left[ROWS];
+    if (from == p->c->divisors) {
+        const double now = fit_formula(left, NULL, p, x);
+        if (now < *least) *least = now, memcpy(best, x, (size_t)p->constants * sizeof *x);
+        return;
+    }
+    for (int k = from; k < p->c->divisors; k++) {
+        if (k > from && !is_alike(p, from, k)) continue;
+        exchange(x, p, from, k);
+        choose_order(best, least, x, p, from + 1);
+        exchange(x, p, from, k);
+    }
+}
+
 /* Constants with which the formula leaves nothing of y, from several starts. */
 static void try_starts(sl_search__skeleton_solution *out, problem *p) {
     const int rows = p->s->rows;
@@ -593,13 +631,19 @@ static void try_starts(sl_search__skeleton_solution *out, problem *p) {
         const double close = p->s->sigma > 0 ? CLOSE_ROUNDED : CLOSE;
         if (!(rest < close * close * size)) continue;
         divide_by_first(x, p);
+        double order[UNKNOWNS], least = INFINITY;
+        memcpy(order, x, sizeof order);
+        choose_order(x, &least, order, p, 0);
         if (p->s->sigma > 0) {
             rest = descend(x, p, p->constants, STEPS, 0, fit_formula);
             out->found = is_noise(p, rest, p->constants) && make_exact(x, p);
             continue;
         }
+        const double solved = SOLVED * SOLVED * rows;
         rest = descend(x, p, p->constants, REFINED, 1e-29 * rows, fit_formula);
-        out->found = rest < SOLVED * SOLVED * rows;
+        if (rest > solved && rest < NEARLY * NEARLY * rows)
+            rest = descend(x, p, p->constants, STEPS, 1e-29 * rows, fit_formula);
+        out->found = rest < solved;
     }
 }
 

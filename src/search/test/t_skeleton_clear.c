@@ -33,6 +33,16 @@ static void constants_of_divisors_are_found(void **state) {
     check_levels(*state, &full_grammar, formulas, SL_LEN(formulas), 0.3, 3);
 }
 
+/* Three divisors of one structure, in six orders. */
+static void divisors_are_put_in_order(void **state) {
+    static const at_level alike[] = {
+        { "x1/(2*sqrt(x1) + 2*exp(x1 + 4)) + x2^2/(sqrt(x1) + exp(x1 - 2) - 1) + "
+          "6*x2/(sqrt(x1) + exp(x1) + 8)",
+          2, 1 },
+    };
+    check_levels(*state, &full_grammar, alike, SL_LEN(alike), 0.02, 2);
+}
+
 static void answers_do_not_depend_on_threads(void **state) {
     sl_fixture *t = *state;
     const sl_search_options o = with_grammar(&full_grammar);
@@ -96,6 +106,7 @@ static void names_add_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         SL_TEST(constants_of_divisors_are_found),  SL_TEST(answers_do_not_depend_on_threads),
+        SL_TEST(divisors_are_put_in_order),
         SL_TEST(other_functions_have_no_formula),  SL_TEST(hostile_tables_are_harmless),
         SL_TEST(failing_allocations_are_reported), SL_TEST(names_add_up),
     };
