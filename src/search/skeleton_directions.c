@@ -117,17 +117,19 @@ static void set_doubt(directions *d, double left) {
         d->most = (int)SL_MIN(VARIED, DIMS - log(CHANCE) / log(SL_MIN(d->doubt, DOUBT)));
 }
 
-/* Directions that are orthogonal to the plain columns: y's, then those of some rows. */
-static bool add_directions(bool *nothing, directions *d) {
+/* The direction of y: what the plain columns leave of it. */
+static void add_y(bool *nothing, directions *d) {
     double *v = d->basis + d->rank * d->rows;
-    int n = 1;
     for (int r = 0; r < d->rows; r++) v[r] = d->s->y[r] * d->s->weight[r];
     const double left = make_orthogonal(v, d, d->rank);
     set_doubt(d, left);
     *nothing = left < SL_MAX(NOTHING, ERRORS * d->s->sigma);
-    if (*nothing) return true;
+}
+
+bool sl_search__skeleton_add_directions(directions *d) {
+    int n = 1;
     for (int r = 0; r < d->rows && n < DIMS; r++) {
-        v = d->basis + (d->rank + n) * d->rows;
+        double *v = d->basis + (d->rank + n) * d->rows;
         for (int i = 0; i < d->rows; i++) v[i] = i == (r * 11) % d->rows;
         if (make_orthogonal(v, d, d->rank + n) > 0.05) n++;
     }
@@ -136,11 +138,23 @@ static bool add_directions(bool *nothing, directions *d) {
     return n == DIMS && d->doubt < DOUBT && d->most > 0;
 }
 
+int sl_search__skeleton_rows(const sl_skeletons *s, const sl_search__skeleton_base *base) {
+    // many columns are duplicates or dependent, so the rank is less
+    const int rows = count_plains(s, base) + DIMS;
+    return SL_MIN((rows + 7) / 8 * 8, SL_SKELETON__FITTED);
+}
+
+bool sl_search__skeleton_find_basis(bool *nothing, directions *d,
+                                    const sl_search__skeleton_base *base) {
+    d->base = base;
+    d->rows = sl_search__skeleton_rows(d->s, base);
+    if (!take_plains(d)) return false;
+    add_y(nothing, d);
+    return true;
+}
+
 bool sl_search__skeleton_find_directions(bool *nothing, directions *d,
                                          const sl_search__skeleton_base *base) {
-    d->base = base;
-    // many columns are duplicates or dependent, so the rank is less
-    const int rows = count_plains(d->s, base) + DIMS;
-    d->rows = SL_MIN((rows + 7) / 8 * 8, SL_SKELETON__FITTED);
-    return take_plains(d) && add_directions(nothing, d);
+    if (!sl_search__skeleton_find_basis(nothing, d, base)) return false;
+    return *nothing || sl_search__skeleton_add_directions(d);
 }

@@ -257,9 +257,16 @@ typedef struct sl_search__skeleton_directions {
     double product[SL_SKELETON__PRODUCTS][SL_SKELETON__FITTED];
     int products, further[SL_SKELETON__PRODUCTS];
 } sl_search__skeleton_directions;
+/* The rows that a skeleton is projected in. */
+int sl_search__skeleton_rows(const sl_skeletons *s, const sl_search__skeleton_base *base);
 /* false where there are too many columns. *nothing: none of y is left beside them. */
 bool sl_search__skeleton_find_directions(bool *nothing, sl_search__skeleton_directions *d,
                                          const sl_search__skeleton_base *base);
+/* The same in two parts: the basis of the plain columns and, behind them, y's direction; then the
+ * other directions, false where there are too few. */
+bool sl_search__skeleton_find_basis(bool *nothing, sl_search__skeleton_directions *d,
+                                    const sl_search__skeleton_base *base);
+bool sl_search__skeleton_add_directions(sl_search__skeleton_directions *d);
 /* A factor of a term whose variant is fixed. */
 typedef struct sl_search__skeleton_fixed {
     const sl_search__skeleton_piece *piece;

@@ -13,7 +13,7 @@ enum {
     SL_SKELETON__LANES = 8,      // blocks are padded to a multiple
     SL_SKELETON__PIVOTS = 64,    // rows of an elimination at most
     SL_SKELETON__BLOCK = 128,    // variants at once
-    SL_SKELETON__SIEVED = 32,    // the same where a block is long
+    SL_SKELETON__SIEVED = 64,    // the same where a block is long
     SL_SKELETON__BESIDE = 4,     // columns of a variant beside another
     SL_SKELETON__TOGETHER = 6,   // columns of two variants
     SL_SKELETON__MINORS = 20,    // the most of them: subsets of 3 of 6 rows
@@ -69,11 +69,11 @@ typedef struct sl_search__skeleton_kernels {
     void (*leave)(double *left, sl_search__skeleton_image *image, int count, int n, double least);
     void (*leave_wide)(double *left, sl_search__skeleton_wide *image, int count, int n,
                        double least);
-    /* The variants whose image in one direction is next to 0: at[] := those with |q| <
-     * least size[i], where q is the sum over k of m[k] v[row[k] stride + i]; returns how many. n: a
-     * multiple of SL_SKELETON__SIEVED. */
-    int (*sieve)(int *at, const double *m, const int *row, int rows, const double *v,
-                 int64_t stride, const double *size, double least, int n);
+    /* The variants whose image in one direction is next to 0: at[] := those with |q| < least times
+     * the sum of |m[k] v|, where q is the sum over k of m[k] v[row[k] stride + i]; returns how
+     * many. n: a multiple of SL_SKELETON__SIEVED. */
+    int (*sieve)(int *at, const float *m, const int *row, int rows, const float *v, int64_t stride,
+                 float least, int n);
     /* Of two columns, v and w, with images q and p: those whose span has direction 0, by |q1 p2 -
      * q2 p1| < least sqrt((q0 p1 - q1 p0)^2 + (q0 p2 - q2 p0)^2). */
     int (*sieve_two)(int *at, const double (*m)[3], const double *v, const double *w,

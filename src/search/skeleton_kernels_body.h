@@ -16,6 +16,8 @@ enum { SHIFT = 6 }; // bits of a ratio's float that keys leave out
 
 static const double PARALLEL = 1e-12; // square of the length of one that is all in direction 0
 
+static inline vec v_abs(vec a) { return (vec)((uvec)a & (UINT32_MAX >> 1)); }
+
 static void multiply(double *restrict out, const double *restrict a, const double *restrict b,
                      int rows) {
     int r = 0;
@@ -255,21 +257,26 @@ static int meet(int *at, const double *v, const sl_search__skeleton_minors *m, i
     return found;
 }
 
-enum { SIEVED = SL_SKELETON__SIEVED / WD }; // vectors at once: their sums do not wait
+enum { SIEVED = SL_SKELETON__SIEVED / W }; // vectors at once: their sums do not wait
 
-static int sieve(int *at, const double *m, const int *row, int rows, const double *v,
-                 int64_t stride, const double *size, double least, int n) {
+static int sieve(int *at, const float *m, const int *row, int rows, const float *v, int64_t stride,
+                 float least, int n) {
     int found = 0;
-    for (int i = 0; i < n; i += SIEVED * WD) {
-        dvec q[SIEVED] = { { 0 } };
+    for (int i = 0; i < n; i += SIEVED * W) {
+        vec q[SIEVED] = { { 0 } }, size[SIEVED] = { { 0 } };
         for (int k = 0; k < rows; k++) {
-            const double *x = v + row[k] * stride + i;
-            for (int l = 0; l < SIEVED; l++) q[l] += m[k] * d_load(x + l * WD);
+            const float *x = v + row[k] * stride + i;
+            SL_UNROLL for (int l = 0; l < SIEVED; l++) {
+                const vec part = m[k] * v_load(x + l * W);
+                q[l] += part;
+                size[l] += v_abs(part);
+            }
         }
         for (int l = 0; l < SIEVED; l++) {
-            const dvec most = least * d_load(size + i + l * WD);
-            const lvec small = (q[l] < most) & (q[l] > -most);
-            if (u_any((ulvec)small)) found = list_small(at, found, &small, i + l * WD, n);
+            const ivec small = v_abs(q[l]) < least * size[l];
+            if (!u_any((ulvec)small)) continue;
+            for (int k = 0; k < W; k++)
+                if (small[k]) at[found++] = i + l * W + k;
         }
     }
     return found;

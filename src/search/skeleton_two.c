@@ -27,10 +27,14 @@ enum {
     VARIANTS = 1 << 15, // of a factor
     COLUMNS = 2,        // of a factor
     CONSTANTS = 4,
+    PROBES = 6,     // rows that tell variants apart
+    KEYS = 1 << 16, // slots for their keys
 };
 static const double LEFT = 1e-14, LEAST = 1e-18; // squares, as in skeleton_screen.c
-/* An image that is next to 0: as a part of the sum of what is added up; of that in direction 0. */
+/* An image that is next to 0: as a part of the sum of what is added up, also in floats; of that in
+ * direction 0. */
 static const double CANCELLED = 1e-11, SIEVE = 1e-6;
+static const float CANCELLED_NARROW = 4e-6f; // more than SL_SKELETON__RANK + 5 roundings
 
 /* ---------------------------------------------------------------- variants ------------------ */
 
@@ -134,15 +138,20 @@ typedef struct workspace {
     sl_skeletons *s;
     int worker;
     int count, stride; // of variants
+    int rows_most;     // that they have values in
     variant list[VARIANTS];
+    int32_t place[VARIANTS];                    // in the list of all variants
+    uint64_t key[KEYS];                         // 0: free
     double x[ROWS][SL_SKELETON__INPUTS][CHUNK]; // a row's inputs, once for every variant
     double constant[CONSTANTS][CHUNK];
     double value[COLUMNS][ROWS * VARIANTS]; // by row and variant
-    double size[VARIANTS];                  // sums of |values|
+    float narrow[ROWS * VARIANTS];          // of the first column, times a factor for each variant
     sl_search__skeleton_directions d;
     double three[ROWS][3], all[ROWS][DIMS]; // directions times the other factors
+    bool complete;                          // are they set?
     int row[ROWS], rows;                    // in which one direction is not 0
     double one[ROWS];                       // that direction times the other factors there
+    float one_narrow[ROWS];
     sl_search__skeleton_image image[COLUMNS];
     sl_arena scratch;
 } workspace;
@@ -162,14 +171,14 @@ static void set_inputs(workspace *w) {
 
 /* Values of variants from .. from + n, which have the same slots: their constants are variables. */
 static sl_status evaluate_chunk(workspace *w, const piece *p, const sl_program *const *program,
-                                int from, int n) {
+                                int rows, int from, int n) {
     const double *x[SL_SKELETON__INPUTS + CONSTANTS];
     for (int k = 0; k < CONSTANTS; k++) {
         x[w->s->variables + k] = w->constant[k];
         for (int i = 0; i < n; i++) w->constant[k][i] = w->list[from + i].constant[k];
     }
     for (int c = 0; c < p->columns; c++)
-        for (int r = 0; r < ROWS; r++) {
+        for (int r = 0; r < rows; r++) {
             for (int v = 0; v < w->s->variables; v++) x[v] = w->x[r][v];
             SL_TRY(sl_expr_program_run(&w->value[c][r * w->stride + from], program[c], x, n, NULL,
                                        &w->scratch));
@@ -177,34 +186,115 @@ static sl_status evaluate_chunk(workspace *w, const piece *p, const sl_program *
     return SL_OK;
 }
 
-static sl_status evaluate(workspace *w, const piece *p) {
-    w->count = list_variants(w->list, w->s, p);
+/* Variants from .. end, which have the same slots. */
+static sl_status evaluate_slots(workspace *w, const piece *p, int rows, int from, int end) {
+    const sl_node *constant[CONSTANTS], *column[SL_SKELETON__CHANGED];
+    const sl_program *program[COLUMNS];
+    for (int k = 0; k < CONSTANTS; k++)
+        if (!(constant[k] = sl_expr_var(&w->scratch, w->s->variables + k + 1)))
+            return sl_fail(SL_ENOMEM, "no memory for a skeleton");
+    const sl_search__skeleton_places places = places_of(p, &w->list[from], constant);
+    SL_TRY(sl_search__skeleton_put_constants(column, &w->scratch, p, w->s->node[p->factor.node],
+                                             &places));
+    for (int c = 0; c < p->columns; c++)
+        SL_TRY(sl_expr_compile(&program[c], &w->scratch, column[c]));
+    for (int at = from; at < end; at += CHUNK) {
+        if (sl_search__stop(w->s->job, w->worker == 0)) return SL_OK;
+        SL_TRY(evaluate_chunk(w, p, program, rows, at, SL_MIN(CHUNK, end - at)));
+    }
+    sl_arena_rewind(&w->scratch, 0);
+    return SL_OK;
+}
+
+/* All variants in the first rows. */
+static sl_status evaluate_rows(workspace *w, const piece *p, int rows) {
     w->stride = (w->count + SIEVED - 1) / SIEVED * SIEVED;
-    memset(w->value[0], 0, (size_t)w->stride * ROWS * sizeof(double));
-    memset(w->value[1], 0, (size_t)w->stride * ROWS * sizeof(double));
+    for (int c = 0; c < p->columns; c++)
+        memset(w->value[c], 0, (size_t)w->stride * (size_t)rows * sizeof(double));
     for (int from = 0, end; from < w->count; from = end) {
         const variant *v = &w->list[from];
-        const sl_node *constant[CONSTANTS], *column[SL_SKELETON__CHANGED];
-        const sl_program *program[COLUMNS];
         for (end = from; end < w->count && !memcmp(w->list[end].slot, v->slot, sizeof v->slot);)
             end++;
-        for (int k = 0; k < CONSTANTS; k++)
-            if (!(constant[k] = sl_expr_var(&w->scratch, w->s->variables + k + 1)))
-                return sl_fail(SL_ENOMEM, "no memory for a skeleton");
-        const sl_search__skeleton_places places = places_of(p, v, constant);
-        SL_TRY(sl_search__skeleton_put_constants(column, &w->scratch, p, w->s->node[p->factor.node],
-                                                 &places));
-        for (int c = 0; c < p->columns; c++)
-            SL_TRY(sl_expr_compile(&program[c], &w->scratch, column[c]));
-        for (int at = from; at < end; at += CHUNK) {
-            if (sl_search__stop(w->s->job, w->worker == 0)) return SL_OK;
-            SL_TRY(evaluate_chunk(w, p, program, at, SL_MIN(CHUNK, end - at)));
-        }
-        sl_arena_rewind(&w->scratch, 0);
+        SL_TRY(evaluate_slots(w, p, rows, from, end));
     }
-    memset(w->size, 0, (size_t)w->stride * sizeof *w->size);
-    for (int r = 0; r < ROWS; r++)
-        for (int i = 0; i < w->count; i++) w->size[i] += fabs(w->value[0][r * w->stride + i]);
+    return SL_OK;
+}
+
+/* Hash of PROBES values that are `stride` apart, up to a factor; 0: they are no numbers. */
+static uint64_t key_of(const double *v, int64_t stride) {
+    enum { SHIFT = 16 }; // bits that leave rounding out
+    const double inverse = 1 / v[0];
+    uint64_t h = 0x9E3779B97F4A7C15u;
+    if (!(fabs(v[0]) < HUGE_VAL)) return 0;
+    for (int k = 1; k < PROBES; k++) {
+        const double ratio = v[k * stride] * inverse;
+        uint64_t bits;
+        if (!(fabs(v[k * stride]) < HUGE_VAL)) return 0;
+        memcpy(&bits, &ratio, sizeof bits);
+        h = (h ^ (bits + (1u << (SHIFT - 1))) >> SHIFT) * 0xD6E8FEB86659FD93u;
+        h ^= h >> 32;
+    }
+    return h ? h : 1;
+}
+
+static bool is_new(workspace *w, uint64_t key) {
+    uint64_t at = key >> 7 & (KEYS - 1);
+    for (; w->key[at]; at = (at + 1) & (KEYS - 1))
+        if (w->key[at] == key) return false;
+    w->key[at] = key;
+    return true;
+}
+
+/* Leaves out variants that are no numbers, and those that differ from others, or from the factor
+ * without constants, by a coefficient alone: exp(2 x1 + x2 - 5) from exp(2 x1 + x2). They are most
+ * of all. A phase beside a sine is free, too, so its first column says enough. */
+static void leave_out_equal(workspace *w, const piece *p) {
+    int kept = 0;
+    memset(w->key, 0, sizeof w->key);
+    for (int k = 0; k < p->plains; k++) (void)is_new(w, key_of(p->value[k], 1));
+    for (int i = 0; i < w->count; i++) {
+        const uint64_t key = key_of(&w->value[0][i], w->stride);
+        if (!key || !is_new(w, key)) continue;
+        w->place[kept] = i;
+        w->list[kept++] = w->list[i];
+    }
+    w->count = kept;
+}
+
+/* Floats hold about 76 decades: the factor brings the middle of those of a variant to 1. */
+static void make_narrow(workspace *w) {
+    double least[SIEVED], most[SIEVED], scale[SIEVED];
+    for (int from = 0; from < w->stride; from += SIEVED) {
+        for (int i = 0; i < SIEVED; i++) least[i] = 1e300, most[i] = 1e-300;
+        for (int r = 0; r < w->rows_most; r++)
+            for (int i = 0; i < SIEVED; i++) {
+                const double size = fabs(w->value[0][r * w->stride + from + i]);
+                most[i] = size > most[i] ? size : most[i];
+                least[i] = (size > 0 ? size : 1e300) < least[i] ? size : least[i];
+            }
+        for (int i = 0; i < SIEVED; i++) {
+            scale[i] = 1 / sqrt(least[i]) / sqrt(most[i]);
+            scale[i] = SL_MIN(scale[i], 1e30 / most[i]);
+        }
+        for (int r = 0; r < w->rows_most; r++)
+            for (int i = 0; i < SIEVED; i++) {
+                const int64_t at = r * w->stride + from + i;
+                w->narrow[at] = (float)(w->value[0][at] * scale[i]);
+            }
+    }
+}
+
+/* The variants of a piece in all rows that its uses need. */
+static sl_status evaluate(workspace *w, const piece *p, const use *list, int32_t uses) {
+    w->rows_most = PROBES;
+    for (int32_t k = 0; k < uses; k++)
+        w->rows_most =
+            SL_MAX(w->rows_most, sl_search__skeleton_rows(w->s, &w->s->base[list[k].base]));
+    w->count = list_variants(w->list, w->s, p);
+    SL_TRY(evaluate_rows(w, p, PROBES));
+    leave_out_equal(w, p);
+    SL_TRY(evaluate_rows(w, p, w->rows_most));
+    if (p->columns == 1) make_narrow(w);
     return SL_OK;
 }
 
@@ -224,40 +314,65 @@ static sl_status check(workspace *w, const piece *p, const use *u, int from) {
         memset(&hit, 0, sizeof hit);
         hit.base = u->base;
         hit.changes = 1;
-        hit.change[0] =
-            (sl_search__skeleton_change){ u->term, u->factor, SL_SKELETON__TWO, from + i };
+        hit.change[0] = (sl_search__skeleton_change){ u->term, u->factor, SL_SKELETON__TWO,
+                                                      w->place[from + i] };
         SL_TRY(sl_search__skeleton_add_hit(w->s, w->worker, &hit, 0, NULL, &w->scratch));
     }
     return SL_OK;
 }
 
-/* A direction orthogonal to y and the plain columns that is 0 in many rows: by elimination in all
- * directions but y's. */
+/* Vector k of a triangular system has 0 in the pivots of those before it. v := it is in that form;
+ * pivot[] := where each is largest. */
+static void make_triangular(double *v, int *pivot, const workspace *w, int n) {
+    const int rows = w->d.rows;
+    double left[SL_SKELETON__RANK + 1];
+    memcpy(v, w->d.basis, (size_t)n * (size_t)rows * sizeof *v);
+    w->s->kernels->eliminate(left, v, n, rows);
+    for (int k = 0; k < n; k++) {
+        pivot[k] = 0;
+        for (int r = 1; r < rows; r++)
+            if (fabs(v[k * rows + r]) > fabs(v[k * rows + pivot[k]])) pivot[k] = r;
+    }
+}
+
+/* The row outside of these in which the basis is largest: where it is next to 0, rounding is most
+ * of it. */
+static int find_further(const workspace *w, const int *pivot, int n) {
+    const int rows = w->d.rows;
+    double size[ROWS] = { 0 };
+    int best = 0;
+    for (int k = 0; k < n; k++)
+        for (int r = 0; r < rows; r++)
+            size[r] += w->d.basis[k * rows + r] * w->d.basis[k * rows + r];
+    for (int k = 0; k < n; k++) size[pivot[k]] = -1;
+    for (int r = 1; r < rows; r++)
+        if (size[r] > size[best]) best = r;
+    return best;
+}
+
+/* A direction orthogonal to y and the plain columns that is 0 in all rows but one more than these
+ * are. */
 static void find_one(workspace *w) {
     const sl_search__skeleton_directions *d = &w->d;
-    double v[DIMS - 1][ROWS], most = 0;
-    for (int k = 0; k < DIMS - 1; k++)
-        for (int r = 0; r < d->rows; r++) v[k][r] = d->across[r][k + 1];
-    bool gone[ROWS] = { false };
-    for (int k = 0; k < DIMS - 2; k++) {
-        int pivot = 0;
-        for (int r = 1; r < d->rows; r++)
-            if (fabs(v[k][r]) > fabs(v[k][pivot])) pivot = r;
-        gone[pivot] = true;
-        for (int o = k + 1; o < DIMS - 1; o++) {
-            const double factor = v[o][pivot] / v[k][pivot];
-            for (int r = 0; r < d->rows; r++) v[o][r] = gone[r] ? 0 : v[o][r] - factor * v[k][r];
-        }
+    double v[(SL_SKELETON__RANK + 1) * ROWS], most = 0;
+    const int n = d->rank + 1;
+    make_triangular(v, w->row, w, n);
+    w->row[n] = find_further(w, w->row, n);
+    w->one[n] = 1;
+    w->rows = n + 1;
+    for (int k = n - 1; k >= 0; k--) {
+        double sum = 0;
+        for (int j = k + 1; j <= n; j++) sum += v[k * d->rows + w->row[j]] * w->one[j];
+        w->one[k] = -sum / v[k * d->rows + w->row[k]];
     }
-    w->rows = 0;
-    for (int r = 0; r < d->rows; r++) {
-        if (gone[r]) continue;
-        w->row[w->rows] = r;
-        w->one[w->rows] = v[DIMS - 2][r] * d->product[0][r];
-        most = SL_MAX(most, fabs(w->one[w->rows]));
-        w->rows++;
+    for (int k = 0; k < w->rows; k++) {
+        w->one[k] *= d->product[0][w->row[k]];
+        most = SL_MAX(most, fabs(w->one[k]));
     }
-    for (int k = 0; k < w->rows; k++) w->one[k] /= most;
+    for (int k = 0; k < w->rows; k++) {
+        w->one[k] /= most;
+        w->one_narrow[k] = (float)w->one[k];
+    }
 }
 
 /* Is the image of variant i in that direction next to 0, too, beside what is added up? */
@@ -270,30 +385,49 @@ static bool is_cancelled(const workspace *w, int i) {
     return fabs(sum) < CANCELLED * size;
 }
 
-static sl_status screen_use(workspace *w, const piece *p, const use *u) {
-    const sl_search__skeleton_base *base = &w->s->base[u->base];
-    const sl_search__skeleton_kernels *kernels = w->s->kernels;
+/* All directions, times the other factors; false: there are too few. */
+static bool complete(workspace *w) {
     sl_search__skeleton_directions *d = &w->d;
-    bool nothing;
-    if (!sl_search__skeleton_find_directions(&nothing, d, base) || nothing) return SL_OK;
-    sl_search__skeleton_multiply_plains(d, &w->s->term[base->term[u->term]], u->factor, NULL);
-    if (d->products == 0) return SL_OK;
-    for (int r = 0; r < d->rows; r++)
+    if (w->complete) return true;
+    w->complete = sl_search__skeleton_add_directions(d);
+    for (int r = 0; r < d->rows && w->complete; r++)
         for (int k = 0; k < DIMS; k++) {
             w->all[r][k] = d->across[r][k] * d->product[0][r];
             if (k < 3) w->three[r][k] = w->all[r][k];
         }
-    find_one(w);
+    return w->complete;
+}
+
+/* at[] := variants of CHUNK from `from` on that may make a formula; returns how many. */
+static int sieve(int *at, workspace *w, const piece *p, int from) {
+    const sl_search__skeleton_kernels *kernels = w->s->kernels;
+    const int n = SL_MIN(CHUNK, w->stride - from);
+    if (p->columns > 1)
+        return kernels->sieve_two(at, w->three, &w->value[0][from], &w->value[1][from], w->stride,
+                                  w->d.rows, n, SIEVE);
+    return kernels->sieve(at, w->one_narrow, w->row, w->rows, &w->narrow[from], w->stride,
+                          CANCELLED_NARROW, n);
+}
+
+static sl_status screen_use(workspace *w, const piece *p, const use *u) {
+    const sl_search__skeleton_base *base = &w->s->base[u->base];
+    sl_search__skeleton_directions *d = &w->d;
+    bool nothing;
+    if (!sl_search__skeleton_find_basis(&nothing, d, base) || nothing) return SL_OK;
+    sl_search__skeleton_multiply_plains(d, &w->s->term[base->term[u->term]], u->factor, NULL);
+    if (d->products == 0) return SL_OK;
+    w->complete = false;
+    if (p->columns == 1)
+        find_one(w);
+    else if (!complete(w))
+        return SL_OK;
     for (int from = 0; from < w->stride; from += CHUNK) {
-        int at[CHUNK], n = SL_MIN(CHUNK, w->stride - from);
-        const double *v = &w->value[0][from], *z = &w->value[1][from];
-        const int found = p->columns > 1
-                              ? kernels->sieve_two(at, w->three, v, z, w->stride, d->rows, n, SIEVE)
-                              : kernels->sieve(at, w->one, w->row, w->rows, v, w->stride,
-                                               &w->size[from], CANCELLED, n);
+        int at[CHUNK];
+        const int found = sieve(at, w, p, from);
         for (int k = 0, last = -1; k < found; k++) {
             const int group = from + at[k] / LANES * LANES;
             if (group == last || !(p->columns > 1 || is_cancelled(w, from + at[k]))) continue;
+            if (!complete(w)) return SL_OK;
             SL_TRY(check(w, p, u, group));
             last = group;
         }
@@ -309,7 +443,7 @@ static sl_status screen_pieces(int64_t begin, int64_t end, int worker, void *pay
     for (int64_t i = begin; i < end; i++) {
         const int32_t first = i ? g->last[i - 1] : 0;
         if (first == g->last[i] || sl_search__stop(g->s->job, worker == 0)) continue;
-        SL_TRY(evaluate(w, &g->s->piece[i]));
+        SL_TRY(evaluate(w, &g->s->piece[i], &g->use[first], g->last[i] - first));
         for (int32_t k = first; k < g->last[i] && w->count > 0; k++) {
             if (sl_search__stop(g->s->job, worker == 0)) return SL_OK;
             SL_TRY(screen_use(w, &g->s->piece[i], &g->use[k]));

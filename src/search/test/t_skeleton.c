@@ -212,9 +212,10 @@ static void kernels_agree(void **state) {
     } answers;
     static answers got[SL_ISA_COUNT];
     static double v[2][ROWS * N];
-    double across[ROWS * DIMS], wide[ROWS * WIDE], w[ROWS], basis[2 * ROWS], size[N];
+    static float narrow[ROWS * N];
+    double across[ROWS * DIMS], wide[ROWS * WIDE], w[ROWS], basis[2 * ROWS];
+    float m[ROWS];
     int row[ROWS];
-    for (int i = 0; i < N; i++) size[i] = sl_rng_range(&t->rng, 0.5, 2);
     for (int r = 0; r < ROWS; r++) {
         w[r] = sl_rng_range(&t->rng, 0.1, 2);
         row[r] = (5 * r + 1) % ROWS;
@@ -224,6 +225,8 @@ static void kernels_agree(void **state) {
     }
     for (int i = 0; i < ROWS * N; i++)
         v[0][i] = sl_rng_normal(&t->rng), v[1][i] = sl_rng_normal(&t->rng);
+    for (int i = 0; i < ROWS * N; i++) narrow[i] = (float)v[0][i];
+    for (int r = 0; r < ROWS; r++) m[r] = (float)w[r];
     for (int isa = 0; isa <= (int)sl_cpu_best(); isa++) {
         const sl_search__skeleton_kernels *k = sl_search__skeleton_kernels_at((sl_isa)isa);
         answers *g = &got[isa];
@@ -232,7 +235,7 @@ static void kernels_agree(void **state) {
         k->leave(g->left, g->image, 2, N, 1e-16);
         for (int c = 0; c < 2; c++) k->images_wide(&g->wide[c], wide, w, v[c], N, ROWS, N, 1e-18);
         k->leave_wide(g->left_wide, g->wide, 2, N, 1e-16);
-        g->n_small = k->sieve(g->small, w, row, ROWS - 3, v[0], N, size, 0.5, N);
+        g->n_small = k->sieve(g->small, m, row, ROWS - 3, narrow, N, 0.1f, N);
         g->n_span = k->sieve_two(g->span, (const double(*)[3])across, v[0], v[1], N, ROWS, N, 0.3);
         for (int r = 0; r < ROWS; r++) g->rest[r] = w[r];
         g->size = k->deflate(g->rest, basis, 2, ROWS);
@@ -256,15 +259,19 @@ static void kernels_agree(void **state) {
         SL_CHECK(t, fabs(left - got[0].left[i]) < 1e-12, "%g, not %g", got[0].left[i], left);
         SL_CHECK(t, fabs(left_wide - got[0].left_wide[i]) < 1e-12, "wide: %g, not %g",
                  got[0].left_wide[i], left_wide);
-        double sum = 0, q[2][3] = { { 0 } };
-        for (int r = 0; r < ROWS - 3; r++) sum += w[r] * v[0][row[r] * N + i];
+        double q[2][3] = { { 0 } };
+        float sum = 0, size = 0;
+        for (int r = 0; r < ROWS - 3; r++) {
+            const float part = m[r] * narrow[row[r] * N + i];
+            sum += part, size += fabsf(part);
+        }
         for (int c = 0; c < 2; c++)
             for (int d = 0; d < 3; d++)
                 for (int r = 0; r < ROWS; r++) q[c][d] += across[r * 3 + d] * v[c][r * N + i];
         const double c01 = q[0][0] * q[1][1] - q[0][1] * q[1][0];
         const double c02 = q[0][0] * q[1][2] - q[0][2] * q[1][0];
         const double c12 = q[0][1] * q[1][2] - q[0][2] * q[1][1];
-        if (fabs(sum) < 0.5 * size[i])
+        if (fabsf(sum) < 0.1f * size)
             SL_CHECK(t, n_small < got[0].n_small && got[0].small[n_small++] == i, "%d", i);
         if (fabs(c12) < 0.3 * sqrt(c01 * c01 + c02 * c02))
             SL_CHECK(t, n_span < got[0].n_span && got[0].span[n_span++] == i, "%d", i);
