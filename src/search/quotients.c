@@ -105,6 +105,7 @@ static bool make_work(sl_search__quotients_work *w, const struct level *l, bool 
     w->room = (int64_t)1 << l->slots;
     w->slot = sl_malloc_aligned((size_t)w->room, sizeof *w->slot);
     w->map = sl_malloc(SL_QUOTIENTS__MAP, sizeof *w->map);
+    w->filter = (void *)w->map;
     if (rounded) w->entry = sl_malloc((size_t)l->entries, sizeof *w->entry);
     w->entry_room = l->entries;
     done = done && (w->entry || !rounded);
@@ -172,7 +173,20 @@ static void need_all(sl_quotients *q) {
     }
 }
 
-/* The first rows of a job are good probes. */
+/* The first rows of a job are good probes. Terms lose what they have of y in the first of them:
+ * were y small there, they would all get multiples of the others' y. */
+static void put_largest_first(sl_quotients *q) {
+    int largest = 0;
+    for (int k = 1; k < SL_QUOTIENTS__PROBES; k++)
+        if (fabs(q->y[k]) > fabs(q->y[largest])) largest = k;
+    const double y = q->y[0];
+    q->y[0] = q->y[largest], q->y[largest] = y;
+    for (int v = 0; v < q->variables; v++) {
+        const double x = q->x[v][0];
+        q->x[v][0] = q->x[v][largest], q->x[v][largest] = x;
+    }
+}
+
 static void take_rows(sl_quotients *q) {
     const sl_dataset *p = &q->job->rows;
     q->rows = (int)SL_MIN(p->rows, SL_QUOTIENTS__ROWS);
@@ -180,6 +194,7 @@ static void take_rows(sl_quotients *q) {
         for (int v = 0; v < q->variables; v++) q->x[v][r] = p->x[v][r];
         q->y[r] = p->y[r];
     }
+    put_largest_first(q);
     for (int k = 0; k < SL_QUOTIENTS__PROBES; k++) q->project[k] = q->y[k] / q->y[0];
     const sl_digits digits = sl_search__digits(p->y, p->rows);
     if (digits.kind != SL_DIGITS_FULL) sl_search__quotients_set_rounding(q, digits);

@@ -216,6 +216,8 @@ typedef struct sl_search__quotients_work {
     int64_t slots, used, room; // in use for this structure; filled; at most
     uint8_t *map; // two bits a cell; a key's cell are its highest bits
     int shift;    // bits that are left
+    uint32_t *filter; // the same memory, where terms are looked up that are not stored
+    uint8_t passed[SL_QUOTIENTS__BLOCK];
     sl_search__quotients_flat flat; // of three terms
     int32_t stamp; // slots of three terms that have it in place of a bottom are in use
     sl_search__quotients_keys keys;

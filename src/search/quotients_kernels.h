@@ -24,7 +24,16 @@ typedef struct sl_search__quotients_keys {
 typedef struct sl_search__quotients_kernels {
     void (*keys)(sl_search__quotients_keys *out, const double *const *v, int n, const double *g,
                  const double *p);
+    /* passed[i] := may the filter have key i? It has two bits a key, in the word of index
+     * place >> shift. n: rounded up to a multiple of 8. */
+    void (*sift)(uint8_t *passed, const sl_search__quotients_keys *keys, const uint32_t *filter,
+                 int shift, int n);
 } sl_search__quotients_kernels;
+
+/* The bits of a key in its word; the highest bits of its place say which word that is. */
+static inline uint32_t sl_search__quotients_bits(uint32_t check, uint32_t place) {
+    return 1u << (place & 31) | 1u << (check >> 27);
+}
 
 extern const sl_search__quotients_kernels sl_search__quotients_kernels_base,
     sl_search__quotients_kernels_avx2, sl_search__quotients_kernels_avx512;

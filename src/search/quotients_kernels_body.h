@@ -40,4 +40,13 @@ static void keys(sl_search__quotients_keys *restrict out, const double *const *v
     }
 }
 
-const sl_search__quotients_kernels KERNELS = { keys };
+static void sift(uint8_t *restrict passed, const sl_search__quotients_keys *restrict keys,
+                 const uint32_t *restrict filter, int shift, int n) {
+    for (int i = 0; i < (n + 7) / 8 * 8; i++) {
+        const uint32_t check = keys->check[i], place = keys->place[i];
+        const uint32_t bits = sl_search__quotients_bits(check, place);
+        passed[i] = (check != 0) & ((filter[place >> shift] & bits) == bits);
+    }
+}
+
+const sl_search__quotients_kernels KERNELS = { keys, sift };

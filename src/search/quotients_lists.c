@@ -57,10 +57,10 @@ static void add_product(multiplier *m, const double *v, sl_search__quotients_cod
     append(m->list, v);
 }
 
-/* Variants begin .. end of the last factor, times v, as far as there is room; returns how many. */
-static int32_t multiply_run(multiplier *m, const sl_search__quotients_factor *f, int32_t begin,
-                            int32_t end, const double *v, sl_search__quotients_code code) {
-    const int shift = 16 * (m->factors - 1);
+/* Variants begin .. end of factor i, times v, as far as there is room; returns how many. */
+static int32_t multiply_run(multiplier *m, int i, int32_t begin, int32_t end, const double *v,
+                            sl_search__quotients_code code) {
+    const sl_search__quotients_factor *f = m->factor[i];
     const int32_t at = m->list->count, n = SL_MIN(end - begin, m->list->room - at);
     for (int k = 0; k < PROBES; k++) {
         double *restrict to = m->list->v[k] + at;
@@ -68,7 +68,7 @@ static int32_t multiply_run(multiplier *m, const sl_search__quotients_factor *f,
         for (int32_t t = 0; t < n; t++) to[t] = v[k] * from[t];
     }
     for (int32_t t = 0; t < n; t++) {
-        sl_search__quotients_code all = code | (uint64_t)(begin + t) << shift;
+        sl_search__quotients_code all = code | (uint64_t)(begin + t) << (16 * i);
         if (m->top)
             m->top[at + t] = (sl_search__quotients_top){ all, m->numerator };
         else
@@ -78,13 +78,21 @@ static int32_t multiply_run(multiplier *m, const sl_search__quotients_factor *f,
     return n;
 }
 
-/* The last factor with exactly that many constants, times v, where all are new. */
-static void multiply_last(multiplier *m, int constants, const double *v,
+/* Where all are new: factor i with exactly that many constants, times v, and times those behind it
+ * without constants. False: these are not one variant each. */
+static bool multiply_last(multiplier *m, int i, int constants, const double *v,
                           sl_search__quotients_code code) {
-    const sl_search__quotients_factor *f = m->factor[m->factors - 1];
+    const sl_search__quotients_factor *f = m->factor[i];
     const int32_t end = f->begin[constants + 1];
+    double w[PROBES];
+    memcpy(w, v, sizeof w);
+    for (int j = i + 1; j < m->factors; j++) {
+        if (m->factor[j]->begin[1] != 1) return false;
+        for (int k = 0; k < PROBES; k++) w[k] *= m->factor[j]->v[k][0];
+    }
     for (int32_t begin = f->begin[constants]; begin < end && has_room(m->list);)
-        begin += multiply_run(m, f, begin, end, v, code);
+        begin += multiply_run(m, i, begin, end, w, code);
+    return true;
 }
 
 /* Factors from i on with exactly that many constants, times v. */
@@ -94,18 +102,16 @@ static void multiply(multiplier *m, int i, int constants, const double *v,
         if (constants == 0) add_product(m, v, code);
         return;
     }
-    if (i == m->factors - 1 && !m->set) {
-        multiply_last(m, constants, v, code);
-        return;
-    }
     const sl_search__quotients_factor *f = m->factor[i];
     const int least = i == m->factors - 1 ? constants : 0;
-    for (int c = least; c <= constants; c++)
+    for (int c = least; c <= constants; c++) {
+        if (c == constants && !m->set && multiply_last(m, i, c, v, code)) return;
         for (int32_t t = f->begin[c]; t < f->begin[c + 1]; t++) {
             double w[PROBES];
             for (int k = 0; k < PROBES; k++) w[k] = v[k] * f->v[k][t];
             multiply(m, i + 1, constants - c, w, code | (uint64_t)t << (16 * i));
         }
+    }
 }
 
 static const double ones[PROBES] = { 1, 1, 1, 1, 1, 1 };
@@ -132,10 +138,20 @@ static void make_tops(sl_search__quotients_work *w, const sl_quotients *q,
     w->tops.begin[SL_QUOTIENTS__CONSTANTS + 1] = w->tops.count;
 }
 
+/* What is not kept gets no more room than stays in the cache; returns how much there was. */
+static int32_t begin_stream(sl_search__quotients_list *list) {
+    enum { STREAMED = 4 * SL_QUOTIENTS__BLOCK };
+    const int32_t room = list->room;
+    list->room = SL_MIN(room, list->count + STREAMED);
+    return room;
+}
+
 void sl_search__quotients_stream_tops(sl_search__quotients_work *w, const sl_quotients *q,
                                       const sl_search__quotients_structure *s, int constants) {
+    const int32_t room = begin_stream(&w->tops);
     add_tops(w, q, s, constants);
     w->tops.flush(w->tops.payload);
+    w->tops.room = room;
 }
 
 static bool make_part(sl_search__quotients_work *w, const sl_quotients *q,
@@ -284,8 +300,10 @@ static bool make_bottoms(sl_search__quotients_work *w, const sl_quotients *q,
 
 void sl_search__quotients_stream_bottoms(sl_search__quotients_work *w, const sl_quotients *q,
                                          const sl_search__quotients_structure *s, int constants) {
+    const int32_t room = begin_stream(&w->bottoms);
     add_bottoms(w, q, &s->core, constants, false);
     w->bottoms.flush(w->bottoms.payload);
+    w->bottoms.room = room;
 }
 
 bool sl_search__quotients_make_lists(sl_search__quotients_work *w, const sl_quotients *q,

@@ -95,25 +95,59 @@ static int choose(sl_search__quotients_work *w, int n, int least) {
     return chosen;
 }
 
+/* The same behind the filter, for terms that are only looked up. */
+static int sift(const sl_quotients *q, sl_search__quotients_work *w, int n) {
+    int chosen = 0;
+    for (int i = n; i < (n + 7) / 8 * 8; i++) w->keys.check[i] = w->keys.place[i] = 0;
+    q->kernels->sift(w->passed, &w->keys, w->filter, w->shift, n);
+    for (int i = 0; i < n; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, w->passed + i, sizeof eight);
+        for (int k = i; eight; k++, eight >>= 8)
+            if (eight & 1) w->chosen[chosen++] = k;
+    }
+    for (int k = 0; k < chosen; k++)
+        __builtin_prefetch(&w->slot[w->keys.place[w->chosen[k]] & (w->slots - 1)]);
+    return chosen;
+}
+
 static int32_t top_of(const block *b, int i) { return b->tops ? b->base + i : b->other; }
 static int32_t bottom_of(const block *b, int i) { return b->tops ? b->other : b->base + i; }
 
-/* Where nothing is looked up later, only terms that share a cell are stored. */
-static sl_status store_block(const meeting *m, const block *b) {
+/* A term of a key that may be stored already: a hit if they differ by more than a factor. */
+static sl_status store(const meeting *m, const block *b, int i) {
     sl_search__quotients_work *w = m->w;
     const sl_search__quotients_keys *keys = &w->keys;
-    const int chosen = choose(w, b->n, m->q->streamed ? 1 : 3);
-    for (int k = 0; k < chosen; k++) {
-        const int i = w->chosen[k];
-        sl_search__quotients_slot *s = find(w, keys->check[i], keys->place[i]);
-        if (s->check) {
-            if (sl_search__quotients_differ(s->share, keys->share[i]))
-                SL_TRY(add_hit(m, s, top_of(b, i), bottom_of(b, i)));
-        } else if (4 * w->used < 3 * w->slots) {
-            *s = (sl_search__quotients_slot){ keys->check[i], top_of(b, i), bottom_of(b, i),
-                                              keys->share[i] };
-            w->used++;
-        }
+    sl_search__quotients_slot *s = find(w, keys->check[i], keys->place[i]);
+    if (s->check)
+        return sl_search__quotients_differ(s->share, keys->share[i])
+                   ? add_hit(m, s, top_of(b, i), bottom_of(b, i))
+                   : SL_OK;
+    if (4 * w->used >= 3 * w->slots) return SL_OK;
+    *s = (sl_search__quotients_slot){ keys->check[i], top_of(b, i), bottom_of(b, i),
+                                      keys->share[i] };
+    w->used++;
+    return SL_OK;
+}
+
+/* Where nothing is looked up later: only terms that share a cell. */
+static sl_status store_block(const meeting *m, const block *b) {
+    const int chosen = choose(m->w, b->n, 3);
+    for (int k = 0; k < chosen; k++) SL_TRY(store(m, b, m->w->chosen[k]));
+    return SL_OK;
+}
+
+/* Else all of them, and the filter gets their keys. */
+static sl_status store_all(const meeting *m, const block *b) {
+    sl_search__quotients_work *w = m->w;
+    const sl_search__quotients_keys *keys = &w->keys;
+    for (int i = 0; i < b->n; i++)
+        if (keys->check[i]) __builtin_prefetch(&w->slot[keys->place[i] & (w->slots - 1)]);
+    for (int i = 0; i < b->n; i++) {
+        if (!keys->check[i]) continue;
+        w->filter[keys->place[i] >> w->shift] |=
+            sl_search__quotients_bits(keys->check[i], keys->place[i]);
+        SL_TRY(store(m, b, i));
     }
     return SL_OK;
 }
@@ -121,7 +155,7 @@ static sl_status store_block(const meeting *m, const block *b) {
 static sl_status look_up_block(const meeting *m, const block *b) {
     sl_search__quotients_work *w = m->w;
     const sl_search__quotients_keys *keys = &w->keys;
-    const int chosen = choose(w, b->n, 1);
+    const int chosen = sift(m->q, w, b->n);
     for (int k = 0; k < chosen; k++) {
         const int i = w->chosen[k];
         const sl_search__quotients_slot *s = find(w, keys->check[i], keys->place[i]);
@@ -134,7 +168,7 @@ static sl_status look_up_block(const meeting *m, const block *b) {
 typedef enum pass { MARK, STORE, LOOK_UP } pass;
 
 static sl_status process_block(const meeting *m, const block *b, pass what) {
-    if (what == STORE) return store_block(m, b);
+    if (what == STORE) return m->q->streamed ? store_all(m, b) : store_block(m, b);
     if (what == LOOK_UP) return look_up_block(m, b);
     mark_block(m->w, b->n);
     return SL_OK;
@@ -179,11 +213,11 @@ static void clear_table(sl_search__quotients_work *w, int stored, bool streamed)
     w->slots = 1024;
     while (w->slots < (streamed ? 2 * n : n / 4) && w->slots < w->room) w->slots *= 2;
     memset(w->slot, 0, (size_t)w->slots * sizeof *w->slot);
-    int bits =
-        12; // one cell in eight or fewer is in use, and the map is small enough for the cache
-    while ((int64_t)1 << bits < 8 * n && bits < SL_QUOTIENTS__CELL_BITS) bits++;
+    int bits = streamed ? 10 : 12; // a word of the filter for a term, or eight cells of the map
+    const int most = streamed ? SL_QUOTIENTS__CELL_BITS - 4 : SL_QUOTIENTS__CELL_BITS;
+    while ((int64_t)1 << bits < (streamed ? n : 8 * n) && bits < most) bits++;
     w->shift = 32 - bits;
-    memset(w->map, 0, (size_t)1 << (bits - 2));
+    memset(w->map, 0, (size_t)1 << (streamed ? bits + 2 : bits - 2));
     w->used = 0;
 }
 
@@ -230,7 +264,7 @@ sl_status sl_search__quotients_meet(sl_quotients *q, int lane, int32_t i) {
     m.hits_end = m.hits->count + SL_QUOTIENTS__HITS;
     if (!sl_search__quotients_make_lists(m.w, q, &q->bases.structure[i], q->stored)) return SL_OK;
     clear_table(m.w, q->stored, q->streamed > 0);
-    for (int c = 0; c <= q->stored; c++) SL_TRY(pass_over(&m, c, MARK));
+    for (int c = 0; c <= q->stored && !q->streamed; c++) SL_TRY(pass_over(&m, c, MARK));
     for (int c = 0; c <= q->stored; c++) SL_TRY(pass_over(&m, c, STORE));
     for (int c = 0; c <= SL_MAX(q->stored, q->streamed); c++) m.tried += terms_of(m.w, c);
     if (q->streamed) SL_TRY(look_up(&m, &q->bases.structure[i], q->streamed));
