@@ -87,8 +87,10 @@ typedef struct sl_search__skeleton_kernels {
     int (*meet)(int *at, const double *v, const sl_search__skeleton_minors *m, int minors, int n,
                 double least);
     /* Variants of a block of n for which the determinant of four columns in directions 1 to 4 is
-     * below `least`, relative to the lengths of the last two: at[] := which; returns how many. */
-    int (*meet_four)(int *at, const sl_search__skeleton_four *f, int rows, int n, double least);
+     * below `least`, relative to the lengths of the last two, and below `turned` relative to those
+     * that have direction 0, unless these are rounding alone: at[] := which; returns how many. */
+    int (*meet_four)(int *at, const sl_search__skeleton_four *f, int rows, int n, double least,
+                     double turned);
     /* high, low := hashes of q[2..4] / q[1] in cells; 0 where direction 0 has all of it. */
     void (*keys)(uint32_t *high, uint32_t *low, const sl_search__skeleton_image *image, int n);
 } sl_search__skeleton_kernels;

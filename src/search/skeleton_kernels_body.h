@@ -307,6 +307,8 @@ static int sieve_two(int *at, const double (*m)[3], const double *v, const doubl
 }
 
 enum { FIVE = SL_SKELETON__FIVE };
+/* Square of the determinants of four columns that are dependent without y, but for rounding. */
+static const double DEPENDENT_FOUR = 1e-22;
 
 /* out[d] := the sum over rows of m[r][d] v[r stride]. */
 static inline void multiply_five(dvec *out, const double (*m)[FIVE], const double *v,
@@ -318,7 +320,22 @@ static inline void multiply_five(dvec *out, const double (*m)[FIVE], const doubl
     }
 }
 
-static int meet_four(int *at, const sl_search__skeleton_four *f, int rows, int n, double least) {
+/* The determinant of four columns in four directions, from those of two columns each. */
+static inline dvec determinant(const dvec *a, const dvec *b, const dvec *c, const dvec *x,
+                               const int *d) {
+    return ((cross(a, b, d[0], d[1]) * cross(c, x, d[2], d[3]) -
+             cross(a, b, d[0], d[2]) * cross(c, x, d[1], d[3])) +
+            (cross(a, b, d[0], d[3]) * cross(c, x, d[1], d[2]) +
+             cross(a, b, d[1], d[2]) * cross(c, x, d[0], d[3]))) +
+           (cross(a, b, d[2], d[3]) * cross(c, x, d[0], d[1]) -
+            cross(a, b, d[1], d[3]) * cross(c, x, d[0], d[2]));
+}
+
+static int meet_four(int *at, const sl_search__skeleton_four *f, int rows, int n, double least,
+                     double turned) {
+    static const int way[FIVE][4] = {
+        { 1, 2, 3, 4 }, { 0, 2, 3, 4 }, { 0, 1, 3, 4 }, { 0, 1, 2, 4 }, { 0, 1, 2, 3 }
+    };
     int found = 0;
     dvec a[FIVE], b[FIVE], c[FIVE], x[FIVE];
     for (int d = 0; d < FIVE; d++) a[d] = d_set(f->a[d]), x[d] = d_set(0.3 + 0.1 * d * d);
@@ -326,13 +343,17 @@ static int meet_four(int *at, const sl_search__skeleton_four *f, int rows, int n
         load_column(b, f->b, 0, 0, FIVE, i);
         multiply_five(c, f->c, f->c_value + i, f->stride, rows);
         if (f->x) multiply_five(x, f->x, f->x_value + i, f->stride, rows);
-        const dvec det =
-            ((cross(a, b, 1, 2) * cross(c, x, 3, 4) - cross(a, b, 1, 3) * cross(c, x, 2, 4)) +
-             (cross(a, b, 1, 4) * cross(c, x, 2, 3) + cross(a, b, 2, 3) * cross(c, x, 1, 4))) +
-            (cross(a, b, 3, 4) * cross(c, x, 1, 2) - cross(a, b, 2, 4) * cross(c, x, 1, 3));
-        dvec c_size = d_set(0), x_size = d_set(0);
+        const dvec det = determinant(a, b, c, x, way[0]);
+        dvec c_size = d_set(0), x_size = d_set(0), others = d_set(0);
         for (int d = 0; d < FIVE; d++) c_size += c[d] * c[d], x_size += x[d] * x[d];
-        const lvec small = det * det <= least * least * (c_size * x_size);
+        lvec small = det * det <= least * least * (c_size * x_size);
+        if (!u_any((ulvec)small)) continue;
+        SL_UNROLL for (int d = 1; d < FIVE; d++) {
+            const dvec other = determinant(a, b, c, x, way[d]);
+            others += other * other;
+        }
+        small &= (det * det <= turned * turned * others) |
+                 (others <= DEPENDENT_FOUR * (c_size * x_size));
         if (u_any((ulvec)small)) found = list_small(at, found, &small, i, n);
     }
     return found;

@@ -498,6 +498,7 @@ static sl_status try_two_factors(screen *c, inside *w, int t, int f, int g) {
     const int32_t mine = w->fixed->set[SL_SKELETON__ONE].count;
     const int32_t its = w->other->set[SL_SKELETON__ONE].count;
     const double least = SL_MAX(DETERMINANT, DOUBTS * c->d.doubt);
+    const double turned = SL_MAX(TURNED, TURNED_DOUBTS * c->d.doubt);
     sl_search__skeleton_fixed x = { w->fixed, { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
     take_leads(w, c, term, f, g);
     set_beside(w, c);
@@ -506,8 +507,8 @@ static sl_status try_two_factors(screen *c, inside *w, int t, int f, int g) {
             sl_search__skeleton_four four;
             int at[BLOCK];
             set_four(&four, w, c, x.change.variant, from);
-            const int found =
-                c->s->kernels->meet_four(at, &four, c->d.rows, SL_MIN(BLOCK, its - from), least);
+            const int found = c->s->kernels->meet_four(at, &four, c->d.rows,
+                                                       SL_MIN(BLOCK, its - from), least, turned);
             // kernels read whole vectors: the variants beside it are tried, too
             for (int k = 0, last = -1; k < found; k++) {
                 const int lanes = SL_SKELETON__LANES, first = from + at[k] / lanes * lanes;

@@ -193,6 +193,29 @@ static double left_of(const double *across, int dims, const double *v, const dou
     return 1 - q[0][0] * q[0][0] / first - q[1][0] * q[1][0] / second;
 }
 
+/* The determinant of n of these vectors in the directions that are not in `but`. */
+static double determinant(const double (*v)[SL_SKELETON__FIVE], int n, unsigned but) {
+    double sum = 0, sign = 1;
+    if (n == 0) return 1;
+    for (unsigned d = 0; d < SL_SKELETON__FIVE; d++) {
+        if (but >> d & 1) continue;
+        sum += sign * v[0][d] * determinant(v + 1, n - 1, but | 1u << d);
+        sign = -sign;
+    }
+    return sum;
+}
+
+/* Is direction 0 next to the span of four vectors, by their determinants without one direction? */
+static bool has_direction(const double (*v)[SL_SKELETON__FIVE], double least, double turned) {
+    double others = 0, c = 0, x = 0;
+    const double without = determinant(v, 4, 1);
+    for (unsigned d = 0; d < SL_SKELETON__FIVE; d++) {
+        const double other = d ? determinant(v, 4, 1u << d) : 0;
+        others += other * other, c += v[2][d] * v[2][d], x += v[3][d] * v[3][d];
+    }
+    return fabs(without) < least * sqrt(c * x) && fabs(without) < turned * sqrt(others);
+}
+
 /* The kernels give the same bits on every CPU, equal to plain loops up to rounding. */
 static void kernels_agree(void **state) {
     sl_fixture *t = *state;
@@ -249,10 +272,10 @@ static void kernels_agree(void **state) {
                                           .c_value = v[0],
                                           .x_value = v[1],
                                           .stride = N };
-        g->n_four = k->meet_four(g->four, &four, ROWS - 1, N, 0.1);
+        g->n_four = k->meet_four(g->four, &four, ROWS - 1, N, 0.1, 0.1);
         SL_CHECK(t, !memcmp(g, &got[0], sizeof *g), "%s differs", sl_isa_name((sl_isa)isa));
     }
-    int n_small = 0, n_span = 0;
+    int n_small = 0, n_span = 0, n_four = 0;
     for (int i = 0; i < N; i++) {
         const double left = left_of(across, DIMS, v[0] + i, v[1] + i, N, ROWS);
         const double left_wide = left_of(wide, WIDE, v[0] + i, v[1] + i, N, ROWS);
@@ -275,6 +298,16 @@ static void kernels_agree(void **state) {
             SL_CHECK(t, n_small < got[0].n_small && got[0].small[n_small++] == i, "%d", i);
         if (fabs(c12) < 0.3 * sqrt(c01 * c01 + c02 * c02))
             SL_CHECK(t, n_span < got[0].n_span && got[0].span[n_span++] == i, "%d", i);
+        double five[4][SL_SKELETON__FIVE] = { { 0.1, 0.2, 0.3, 0.4, 0.5 } };
+        for (int d = 0; d < SL_SKELETON__FIVE; d++) {
+            five[1][d] = got[0].image[0].q[d][i];
+            for (int r = 0; r < ROWS - 1; r++) {
+                five[2][d] += across[r * 5 + d] * v[0][r * N + i];
+                five[3][d] += across[(r + 1) * 5 + d] * v[1][r * N + i];
+            }
+        }
+        if (has_direction(five, 0.1, 0.1))
+            SL_CHECK(t, n_four < got[0].n_four && got[0].four[n_four++] == i, "%d", i);
         // the minors of two columns, by pair of directions
         const sl_search__skeleton_image *image = got[0].image;
         for (int d = 0, e = 1, at = 0; e < 4; d + 1 < e ? d++ : (d = 0, e++), at++) {
@@ -286,7 +319,8 @@ static void kernels_agree(void **state) {
     SL_CHECK(t, n_small == got[0].n_small && n_small > 0, "%d, not %d", got[0].n_small, n_small);
     SL_CHECK(t, n_span == got[0].n_span && n_span > 0, "%d, not %d", got[0].n_span, n_span);
     SL_CHECK(t, got[0].n_met > 0 && got[0].n_met < N, "%d of %d", got[0].n_met, N);
-    SL_CHECK(t, got[0].n_four > 0 && got[0].n_four < N, "%d of %d", got[0].n_four, N);
+    SL_CHECK(t, n_four == got[0].n_four && n_four > 0 && n_four < N, "%d, not %d", got[0].n_four,
+             n_four);
 }
 
 /* A column that is in the span of the others has no image: the determinant with any vector in its
