@@ -179,6 +179,18 @@ static sl_status gather(sl_search__skeleton_hits *all, sl_skeletons *s) {
     return SL_OK;
 }
 
+/* Has a skeleton no fractions, so that a level with these adds nothing to levels 0 and 5? */
+static bool is_tried(const sl_skeletons *s, const sl_search__skeleton_base *b, int level) {
+    const uint32_t before = 1u << 0 | 1u << 5;
+    if (!(levels[level].sets & FRACTION) || (s->screened & before) != before) return false;
+    for (int t = 0; t < b->terms; t++) {
+        const sl_search__skeleton_term *term = &s->term[b->term[t]];
+        for (int f = 0; f < term->factors; f++)
+            if (s->piece[term->piece[f]].set[SL_SKELETON__FRACTION].count > 0) return false;
+    }
+    return true;
+}
+
 /* The skeletons of a level against variants of its sets. */
 static sl_status screen_sets(sl_skeletons *s, int level) {
     const bool pairs = s->sigma == 0 || level == PAIRS_ROUNDED;
@@ -189,7 +201,7 @@ static sl_status screen_sets(sl_skeletons *s, int level) {
     with_pairs = n;
     for (int32_t i = 0; i < s->bases; i++)
         if (is_of(&s->base[i], levels[level].which) &&
-            !(pairs && is_of(&s->base[i], levels[level].pairs)))
+            !(pairs && is_of(&s->base[i], levels[level].pairs)) && !is_tried(s, &s->base[i], level))
             list[n++] = i;
     sl_search__skeleton_screening g = {
         s, list, with_pairs, levels[level].pairs_alone, levels[level].sets, levels[level].inside
@@ -255,7 +267,9 @@ static sl_status run_level(bool *more, void *state, int number) {
     if (!done || sl_search__stop(s->job, true)) return SL_OK;
     if (levels[level].cleared)
         return sl_search__skeleton_clear_all(s, levels[level].clearing, level);
-    return screen_level(s, level);
+    SL_TRY(screen_level(s, level));
+    s->screened |= 1u << level;
+    return SL_OK;
 }
 
 const sl_search__method sl_search__skeletons = { "skeletons", open_skeletons, run_level,

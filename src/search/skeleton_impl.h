@@ -165,6 +165,7 @@ typedef struct sl_skeletons {
     int64_t bytes;                  // counted as the job's
     uint32_t made;                  // bit i: variants of set i
     uint32_t levels_run;            // bit i: level i
+    uint32_t screened;              // bit i: of all skeletons of level i, whatever its number is
     sl_search__skeleton_hits *hits; // by worker
     sl_arena arena;
     sl_arena scratch; // of canonical forms that may be known

@@ -23,7 +23,17 @@ static void two_constants_inside_are_found(void **state) {
     check_levels(*state, &small_grammar, formulas, SL_LEN(formulas), 0.2, 3);
 }
 
+/* Behind levels 0 and 5, level 7 leaves out skeletons without fractions, but not this one. */
+static void fractions_are_found_behind_other_levels(void **state) {
+    static const at_level formula = {
+        "exp(x1)*sqrt(x2 + 1/2) - x2^(3/2) - sin(x1)*exp(x1) + x2*sin(x1)", 2, 7
+    };
+    const sl_search_options o = with_grammar(&small_grammar);
+    find_each(*state, &table, &sl_search__skeletons, &o, &formula, 1, 0, 0.2, 3);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { SL_TEST(two_constants_inside_are_found) };
+    const struct CMUnitTest tests[] = { SL_TEST(two_constants_inside_are_found),
+                                        SL_TEST(fractions_are_found_behind_other_levels) };
     return sl_test_main("search.skeleton_two", tests, SL_LEN(tests));
 }
