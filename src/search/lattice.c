@@ -14,10 +14,11 @@
  *
  * So halves are enumerated up to a factor and a summand (sums, and what is stored) or up to a
  * factor (what is looked up by products). Level n has the halves with n further constants: up to
- * SL_LATTICE__STORED they are stored, above it only looked up. A level is always finished; its
- * formulas of fewest constants are offered. Forms beyond two halves have files of their own: three
- * factors and more terms (lattice_terms.c), functions of halves (lattice_inverse.c), two quotients
- * (lattice_peel.c), sums of many terms (skeleton.c).
+ * SL_LATTICE__STORED they are stored, above it only looked up: as f, and as g among what y asks of
+ * g beside each f of few constants, which is stored for that (the table `targets`; where y is
+ * exact). A level is always finished; its formulas of fewest constants are offered. Forms beyond
+ * two halves have files of their own: three factors and more terms (lattice_terms.c), functions of
+ * halves (lattice_inverse.c), two quotients (lattice_peel.c), sums of many terms (skeleton.c).
  *
  * Data with few digits: keys are directions instead of ratios, cells are as wide as the rounding of
  * y, and all cells within its reach are looked up. Coefficients become exact numbers one at a time
@@ -30,7 +31,7 @@
 #include "num/num.h"
 #include "search/lattice_impl.h"
 
-enum { OFFERS = 12 };
+enum { OFFERS = 12, FORMS = 4 };
 
 /* ---------------------------------------------------------------- rows ---------------------- */
 
@@ -163,6 +164,7 @@ static void close_lattice(void *state) {
     sl_search__lattice_table_clear(l, &l->sums);
     sl_search__lattice_table_clear(l, &l->products);
     sl_search__lattice_table_clear(l, &l->scales);
+    sl_search__lattice_table_clear(l, &l->targets);
     sl_free(l->factor);
     if (l->hits)
         for (int w = 0; w < sl_par_pool_threads(l->job->pool); w++) sl_free(l->hits[w].hit);
@@ -339,6 +341,29 @@ static sl_status look_up_halves(sl_lattice *l, int constants, sl_search__lattice
     return sl_search__lattice_walk(l, constants, what);
 }
 
+/* Stores what y asks of g beside halves f of up to that many constants, and beside products of
+ * three factors without constants. */
+static sl_status store_targets(bool *done, sl_lattice *l, int constants) {
+    int64_t halves = sl_search__lattice_halves(l, 0, SL_LATTICE__STORE_TRIPLE_TARGETS);
+    for (int c = 0; c <= constants; c++)
+        halves += sl_search__lattice_halves(l, c, SL_LATTICE__STORE_TARGETS);
+    SL_TRY(make_room(done, l, &l->targets, FORMS * halves));
+    if (!*done) return SL_OK;
+    for (int c = 0; c <= constants; c++)
+        SL_TRY(sl_search__lattice_walk(l, c, SL_LATTICE__STORE_TARGETS));
+    return sl_search__lattice_walk(l, 0, SL_LATTICE__STORE_TRIPLE_TARGETS);
+}
+
+/* Halves g of that many constants, for sums and for y = f (a g + c) and its like: f has fewer
+ * constants here, and is in the table. */
+static sl_status look_up_all(sl_lattice *l, int constants, int stored) {
+    bool done = false;
+    if (l->noise == 0 && l->products.size) SL_TRY(store_targets(&done, l, stored));
+    SL_TRY(look_up_halves(l, constants, done ? SL_LATTICE__LOOK_ALL : SL_LATTICE__LOOK_SUMS));
+    sl_search__lattice_table_clear(l, &l->targets);
+    return SL_OK;
+}
+
 /* Products of three factors. */
 static sl_status run_triples(sl_lattice *l, int constants) {
     bool stored = false;
@@ -355,7 +380,7 @@ static sl_status run_triples(sl_lattice *l, int constants) {
 
 /* ---------------------------------------------------------------- the list of levels -------- */
 
-/* PRODUCTS, SUMS and TRIPLE_PRODUCTS look up what is not stored. PEEL: near is for terms with
+/* PRODUCTS, SUMS, TRIPLE_PRODUCTS and ALL look up what is not stored. PEEL: near is for terms with
  * factor 1. */
 typedef enum kind {
     HALVES,
@@ -364,12 +389,14 @@ typedef enum kind {
     PRODUCTS,
     TRIPLE_PRODUCTS,
     SUMS,
+    ALL, // fixed: constants of targets
     PEEL,
     INVERSE,
     SQUARES, // fixed: terms; see sl_search__lattice_sums
 } kind;
 
-/* Cheapest first. Formulas of one level are offered together. */
+/* By cost, as far as levels need each other; run.c has the order in which they are run. The last
+ * one is run last. Formulas of one level are offered together. */
 static const struct stage {
     int level;
     kind kind;
@@ -395,13 +422,14 @@ static const struct stage {
     { 5, PEEL, 0, 1, true },
     { 5, PEEL, 1, 0, true },
     { 6, TERMS, 1, 2, true },
-    { 7, SUMS, 3, 0, false },
+    { 7, ALL, 3, 1, false },
     { 8, PEEL, 0, 1, false },
     { 8, PEEL, 1, 0, false },
     { 9, TERMS, 2, 1, true },
     { 10, TERMS, 1, 2, false },
-    { 11, PRODUCTS, 4, 0, false },
-    { 11, SUMS, 4, 0, false },
+    { 11, PRODUCTS, 3, 0, false },
+    { 12, PRODUCTS, 4, 0, false },
+    { 12, SUMS, 4, 0, false },
 };
 
 static sl_status run_stage(sl_lattice *l, const struct stage *s) {
@@ -415,6 +443,7 @@ static sl_status run_stage(sl_lattice *l, const struct stage *s) {
     case PRODUCTS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_PRODUCTS);
     case TRIPLE_PRODUCTS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_TRIPLE_PRODUCTS);
     case SUMS: return look_up_halves(l, s->constants, SL_LATTICE__LOOK_SUMS);
+    case ALL: return look_up_all(l, s->constants, s->fixed);
     default: return sl_search__lattice_terms(l, s->fixed, s->constants, s->near);
     }
 }

@@ -189,10 +189,45 @@ static void put_plain(const sl_search__lattice_batch *b, sl_search__lattice_tabl
     atomic_fetch_add_explicit(&t->count, added, memory_order_relaxed);
 }
 
+/* What sl_search__lattice_kernels.against makes of f and y is a g + c in these forms. */
+static const sl_search__lattice_form turned[] = { SL_LATTICE__FORM_PER, SL_LATTICE__FORM_TIMES,
+                                                  SL_LATTICE__FORM_OVER, SL_LATTICE__FORM_INVERSE };
+
+/* Keeps under the block's keys which half and form they are of. */
+static void put_targets(const sl_search__lattice_batch *b, sl_search__lattice_form form) {
+    const sl_lattice *l = b->l;
+    const sl_search__lattice_keys *keys = &b->s->keys;
+    sl_search__lattice_table *t = &b->l->targets;
+    const uint64_t none = key_of(SL_LATTICE__NONE, l->shift),
+                   one = key_of(SL_LATTICE__ONE, l->shift);
+    int64_t added = 0;
+    l->kernels->hash(&b->s->keys, b->n, l->shift);
+    for (int k = 0; k < b->n; k++) sl_search__lattice_table_prefetch_put(t, key_at(keys, k));
+    for (int k = 0; k < b->n; k++) {
+        const uint64_t key = key_at(keys, k);
+        if (key != none && key != one)
+            (void)sl_search__lattice_table_put(t, &added, key, code_of(b, k) << 16 | form);
+    }
+    atomic_fetch_add_explicit(&t->count, added, memory_order_relaxed);
+}
+
+/* The block's halves as g: is any a target? */
+static sl_status look_up_targets(const sl_search__lattice_batch *b, const double *const *v) {
+    const sl_lattice *l = b->l;
+    l->kernels->affine(&b->s->keys, v, b->n);
+    l->kernels->hash(&b->s->keys, b->n, l->shift);
+    for (int k = 0; k < b->n; k++) {
+        uint64_t key, word = sl_search__lattice_table_find(&key, &l->targets, &b->s->keys, k);
+        if (word)
+            SL_TRY(sl_search__lattice_add_hit(
+                b->hits,
+                (sl_search__lattice_hit){
+                    .key = key, .f = word >> 16, .g = code_of(b, k), .form = (uint8_t)word }));
+    }
+    return SL_OK;
+}
+
 static sl_status look_products(const sl_search__lattice_batch *b) {
-    static const sl_search__lattice_form form[] = { SL_LATTICE__FORM_PER, SL_LATTICE__FORM_TIMES,
-                                                    SL_LATTICE__FORM_OVER,
-                                                    SL_LATTICE__FORM_INVERSE };
     static const sl_search__lattice_form alone[] = { SL_LATTICE__FORM_RECIPROCAL,
                                                      SL_LATTICE__FORM_FACTOR,
                                                      SL_LATTICE__FORM_FACTOR,
@@ -211,7 +246,10 @@ static sl_status look_products(const sl_search__lattice_batch *b) {
             l->kernels->affine_rounded(&s->keys, v, b->n, l->error, v, l->flat_affine);
         else
             l->kernels->affine(&s->keys, v, b->n);
-        SL_TRY(look_up(b, &l->products, form[what], alone[what]));
+        if (b->what == SL_LATTICE__STORE_TARGETS || b->what == SL_LATTICE__STORE_TRIPLE_TARGETS)
+            put_targets(b, turned[what]);
+        else
+            SL_TRY(look_up(b, &l->products, turned[what], alone[what]));
     }
     return SL_OK;
 }
@@ -220,19 +258,22 @@ sl_status sl_search__lattice_process_block(const sl_search__lattice_batch *b) {
     sl_lattice *l = b->l;
     const double *v[SL_LATTICE__PROBES];
     pointers(v, &b->s->block);
-    if (b->what == SL_LATTICE__LOOK_PRODUCTS || b->what == SL_LATTICE__LOOK_TRIPLE_PRODUCTS)
+    if (b->what == SL_LATTICE__LOOK_PRODUCTS || b->what == SL_LATTICE__LOOK_TRIPLE_PRODUCTS ||
+        b->what == SL_LATTICE__STORE_TARGETS || b->what == SL_LATTICE__STORE_TRIPLE_TARGETS)
         return look_products(b);
     if (b->what == SL_LATTICE__COLLECT) {
         l->kernels->scale(&b->s->keys, v, b->n);
         put_plain(b, &l->scales, SL_LATTICE__SHIFT_EXACT);
         return SL_OK;
     }
+    if (b->what == SL_LATTICE__LOOK_ALL) SL_TRY(look_up_targets(b, v));
     if (l->noise > 0)
         l->kernels->project_rounded(&b->s->keys, v, b->n, l->project, l->project_error,
                                     l->flat_project);
     else
         l->kernels->project(&b->s->keys, v, b->n, l->project);
-    if (b->what == SL_LATTICE__LOOK_SUMS || b->what == SL_LATTICE__LOOK_TRIPLES)
+    if (b->what == SL_LATTICE__LOOK_SUMS || b->what == SL_LATTICE__LOOK_ALL ||
+        b->what == SL_LATTICE__LOOK_TRIPLES)
         return look_up(b, &l->sums, SL_LATTICE__FORM_SUM, SL_LATTICE__FORM_ONE);
     SL_TRY(put_sums(b, &l->sums));
     if (b->what == SL_LATTICE__STORE_TRIPLES) return SL_OK;

@@ -148,11 +148,13 @@ static void add_triples(walk *w, int c1, int c2) {
 
 static void plan(walk *w, sl_lattice *l, int c, sl_search__lattice_pass what) {
     bool triples = what == SL_LATTICE__STORE_TRIPLES || what == SL_LATTICE__LOOK_TRIPLES ||
-                   what == SL_LATTICE__LOOK_TRIPLE_PRODUCTS;
+                   what == SL_LATTICE__LOOK_TRIPLE_PRODUCTS ||
+                   what == SL_LATTICE__STORE_TRIPLE_TARGETS;
     *w = (walk){ .l = l,
                  .constants = c,
                  .what = what,
-                 .affine = what != SL_LATTICE__LOOK_PRODUCTS && what != SL_LATTICE__COLLECT };
+                 .affine = what != SL_LATTICE__LOOK_PRODUCTS && what != SL_LATTICE__COLLECT &&
+                           what != SL_LATTICE__STORE_TARGETS };
     for (int c1 = 0; triples && c1 <= c; c1++)
         if (c1 < l->factor_levels && c - c1 < l->levels) add_triples(w, c1, c - c1);
     if (triples) return;

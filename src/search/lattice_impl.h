@@ -206,6 +206,7 @@ typedef struct sl_lattice {
     int factor_levels; // constants of those, plus 1
 
     sl_search__lattice_table sums, products, scales;
+    sl_search__lattice_table targets; // what y asks of g beside f; a tag is a form
     double y_probe[SL_LATTICE__PROBES], project[SL_LATTICE__PROBES];
     void *scratch;                 // of all workers
     sl_search__lattice_hits *hits; // by worker
@@ -274,6 +275,9 @@ typedef enum sl_search__lattice_pass {
     SL_LATTICE__LOOK_PRODUCTS,
     SL_LATTICE__LOOK_TRIPLE_PRODUCTS,
     SL_LATTICE__COLLECT, // halves up to a factor, into the table `scales`
+    SL_LATTICE__STORE_TARGETS, // halves f: y f, y / f, f / y and 1 / (y f), into that table
+    SL_LATTICE__STORE_TRIPLE_TARGETS,
+    SL_LATTICE__LOOK_ALL, // halves g in the table of sums, and in that of targets
 } sl_search__lattice_pass;
 /* How many halves the pass has. */
 int64_t sl_search__lattice_halves(sl_lattice *l, int constants, sl_search__lattice_pass what);

@@ -50,8 +50,9 @@ typedef struct step {
 #define SKELETONS                                                                  \
     SKELETON(0, SL_SEARCH_EFFORT_LOW), SKELETON(2, SL_SEARCH_EFFORT_LOW),          \
     SKELETON(5, SL_SEARCH_EFFORT_LOW), SKELETON(4, SL_SEARCH_EFFORT_NORMAL),       \
-    QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL), SKELETON(10, SL_SEARCH_EFFORT_NORMAL),  \
-    SKELETON(3, SL_SEARCH_EFFORT_NORMAL)
+    QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL)
+#define SKELETONS_MORE                                                             \
+    SKELETON(10, SL_SEARCH_EFFORT_NORMAL), SKELETON(3, SL_SEARCH_EFFORT_NORMAL)
 
 /* The same with more constants inside. */
 #define SKELETONS_NEXT                                                             \
@@ -65,6 +66,10 @@ typedef struct step {
     CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL),    \
     LATTICE(5, SL_SEARCH_EFFORT_NORMAL)
 
+/* Three constants in a half: of a sum or a quotient; of a factor beside another. */
+#define LATTICE_THREE_SUMS LATTICE(7, SL_SEARCH_EFFORT_NORMAL)
+#define LATTICE_THREE_PRODUCTS LATTICE(11, SL_SEARCH_EFFORT_NORMAL)
+
 /* More constants in a half, or in a term. */
 #define LATTICES_MORE                                                              \
     CLOSURE(0, SL_SEARCH_EFFORT_LOW), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL),       \
@@ -72,12 +77,12 @@ typedef struct step {
 
 #define LAST                                                                       \
     BOTH(9, SL_SEARCH_EFFORT_NORMAL),                                              \
-    LATTICE(6, SL_SEARCH_EFFORT_LOW), LATTICE(7, SL_SEARCH_EFFORT_NORMAL),         \
+    LATTICE(6, SL_SEARCH_EFFORT_LOW),                                              \
     LATTICE(8, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(5, SL_SEARCH_EFFORT_HIGH),      \
     CLOSURE(3, SL_SEARCH_EFFORT_HIGH),                                             \
     BOTH(10, SL_SEARCH_EFFORT_HIGH), BOTH(11, SL_SEARCH_EFFORT_HIGH),              \
     LATTICE(9, SL_SEARCH_EFFORT_HIGH), LATTICE(10, SL_SEARCH_EFFORT_HIGH),         \
-    LATTICE(11, SL_SEARCH_EFFORT_HIGH),                                            \
+    LATTICE(12, SL_SEARCH_EFFORT_HIGH),                                            \
     BOTH(12, SL_SEARCH_EFFORT_HIGH), BOTH(13, SL_SEARCH_EFFORT_HIGH)
 
 /* y of full precision may have been computed, or may be a measurement with random errors: what
@@ -86,7 +91,7 @@ typedef struct step {
     FIRST, LATTICES, SKELETON(1, SL_SEARCH_EFFORT_LOW),                            \
     BOTH(4, SL_SEARCH_EFFORT_LOW), BOTH(5, SL_SEARCH_EFFORT_LOW),                  \
     BOTH(6, SL_SEARCH_EFFORT_LOW), BOTH(7, SL_SEARCH_EFFORT_LOW), SKELETONS,       \
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL),                                              \
+    LATTICE_THREE_SUMS, SKELETONS_MORE, BOTH(8, SL_SEARCH_EFFORT_NORMAL),          \
     NOISE(0, SL_SEARCH_EFFORT_LOW), NOISE(1, SL_SEARCH_EFFORT_LOW),                \
     INNER(0, SL_SEARCH_EFFORT_LOW)
 #define FULL_PRECISION_LAST                                                        \
@@ -94,13 +99,13 @@ typedef struct step {
     NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST
 
 static const step steps_exact[] = {
-    FULL_PRECISION, SKELETONS_NEXT, LATTICES_MORE, NOISE(2, SL_SEARCH_EFFORT_LOW),
-    LATTICES_EXPENSIVE, FULL_PRECISION_LAST,
+    FULL_PRECISION, LATTICE_THREE_PRODUCTS, SKELETONS_NEXT, LATTICES_MORE,
+    NOISE(2, SL_SEARCH_EFFORT_LOW), LATTICES_EXPENSIVE, FULL_PRECISION_LAST,
 };
 
 static const step steps_noisy[] = {
-    FULL_PRECISION, NOISE(2, SL_SEARCH_EFFORT_LOW), SKELETONS_NEXT, LATTICES_MORE,
-    LATTICES_EXPENSIVE, FULL_PRECISION_LAST,
+    FULL_PRECISION, NOISE(2, SL_SEARCH_EFFORT_LOW), LATTICE_THREE_PRODUCTS, SKELETONS_NEXT,
+    LATTICES_MORE, LATTICES_EXPENSIVE, FULL_PRECISION_LAST,
 };
 
 /* y of few digits, or with errors of known size. */
@@ -108,12 +113,12 @@ static const step steps_measured[] = {
     FIRST,
     NOISE(0, SL_SEARCH_EFFORT_LOW), INNER(0, SL_SEARCH_EFFORT_LOW),
     NOISE(1, SL_SEARCH_EFFORT_LOW), NOISE(2, SL_SEARCH_EFFORT_LOW),
-    LATTICES, SKELETON(1, SL_SEARCH_EFFORT_LOW), SKELETONS, SKELETONS_NEXT,
+    LATTICES, SKELETON(1, SL_SEARCH_EFFORT_LOW), SKELETONS, SKELETONS_MORE, SKELETONS_NEXT,
     BOTH(4, SL_SEARCH_EFFORT_LOW),
     BOTH(5, SL_SEARCH_EFFORT_LOW), NOISE(3, SL_SEARCH_EFFORT_NORMAL),
     INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(6, SL_SEARCH_EFFORT_LOW), LATTICES_MORE,
     LATTICES_EXPENSIVE, BOTH(7, SL_SEARCH_EFFORT_LOW),
-    BOTH(8, SL_SEARCH_EFFORT_NORMAL), LAST,
+    BOTH(8, SL_SEARCH_EFFORT_NORMAL), LATTICE_THREE_SUMS, LATTICE_THREE_PRODUCTS, LAST,
 };
 
 /* y rounded to DIGITS_COMPUTED digits or more, most likely after it was computed, where a grammar
@@ -134,7 +139,8 @@ static const step steps_rounded[] = {
     INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(7, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(8, SL_SEARCH_EFFORT_NORMAL),
     SKELETON(9, SL_SEARCH_EFFORT_NORMAL), SKELETON(10, SL_SEARCH_EFFORT_NORMAL),
-    SKELETON(11, SL_SEARCH_EFFORT_NORMAL), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    SKELETON(11, SL_SEARCH_EFFORT_NORMAL), NOISE(3, SL_SEARCH_EFFORT_NORMAL),
+    LATTICE_THREE_SUMS, LATTICE_THREE_PRODUCTS, LAST,
 };
 // clang-format on
 

@@ -52,6 +52,13 @@ static const struct {
     { "(x1 + 2)^2*(exp(0.37*x1/x2 + 0.73*x2) + 2)", 4 },
     { "x1*sin(x2)*exp(x1)*(x1 + 2) + x1 - 3*x2 + sin(x1 - x2)*exp(x2)", 4 },    // beside the inputs
     { "x1/(x1 - x2 + sqrt(x2)) - sin(2*x2)/(2*exp(x2) - sin(x2 + 2) + 5)", 5 }, // two quotients
+    // three constants in a half, beside one of two, of one, and of three factors
+    { "exp((x1 + 2)/(2*x2 + 2)) - 3*sin(2*x1)/(x2 + 2)", 7 },
+    { "(x2 + 2)*(3*sin((x1 + 2)/(2*x2 + 2)) + 5)", 7 },
+    { "(3*sin((x1 + 2)*(2*x2 + 2)) + 5)/exp(2*x2)", 7 },
+    { "x1*x2*sin(x2)/(3*exp((x1 + 2)/(2*x2 + 2)) + 5)", 7 },
+    { "1/(sin(x1/x2)*(3*exp(2*sin(2*x1 + 2)) + 5))", 7 },
+    { "sin((x1 + 2)/(2*x2 + 2))*(3*exp(2*x1) + 3*sin(2*x2) + 5)", 11 },
 };
 
 static void each_level_finds_its_formulas(void **state) {
@@ -208,26 +215,33 @@ static void hostile_tables_are_harmless(void **state) {
 
 static void answers_do_not_depend_on_threads(void **state) {
     sl_fixture *t = *state;
-    static const char *const cases[] = { "sin(x1*(x2 - 2)) + 3*exp(-x2/x1)",
-                                         "x1/x2^2 + 3*exp(x2)*sin(x1) - 5*sqrt(x1)/x2",
-                                         "(x1 - 2)*(exp(2*x2) + 3*x1)" };
+    static const struct {
+        const char *text;
+        const sl_search_grammar *grammar;
+        int level;
+    } cases[] = {
+        { "sin(x1*(x2 - 2)) + 3*exp(-x2/x1)", &small, 1 },
+        { "x1/x2^2 + 3*exp(x2)*sin(x1) - 5*sqrt(x1)/x2", &small, 1 },
+        { "(x1 - 2)*(exp(2*x2) + 3*x1)", &small, 1 },
+        { "(x2 + 2)*(3*sin((x1 + 2)/(2*x2 + 2)) + 5)", &smallest, 7 },
+    };
     sl_search_options o = options(SL_SEARCH_EFFORT_HIGH);
-    o.grammar = &small;
     for (int i = 0; i < SL_LEN(cases); i++) {
         sl_search_result *first = NULL, *r;
-        plant(&table, t, cases[i], 2, 64, 0.2, 3);
+        o.grammar = cases[i].grammar;
+        plant(&table, t, cases[i].text, 2, 64, 0.2, 3);
         for (int threads = 1; threads <= 3; threads++) {
             sl_pool *pool;
             SL_MUST(t, sl_par_pool_new(&pool, threads));
-            SL_MUST(t, run_lattice(&r, &table, pool, &o, 1));
+            SL_MUST(t, run_lattice(&r, &table, pool, &o, cases[i].level));
             sl_par_pool_free(pool);
-            SL_CHECK(t, r->count > 0, "%s: nothing by %d threads", cases[i], threads);
+            SL_CHECK(t, r->count > 0, "%s: nothing by %d threads", cases[i].text, threads);
             if (!first) {
                 first = r;
                 continue;
             }
             const bool same = same_answers(r, first);
-            SL_CHECK(t, same, "%s: %d threads find %s", cases[i], threads,
+            SL_CHECK(t, same, "%s: %d threads find %s", cases[i].text, threads,
                      text_of(t, &r->formula[0]));
             sl_search_result_free(r);
         }
