@@ -205,6 +205,29 @@ static void bases_are_those_of_halves(void **state) {
     SL_CHECK(t, cores == 2, "%d cores", cores);
 }
 
+/* A filter of every second key passes these, few others, and nothing without a key. */
+static void check_sift(sl_fixture *t, const sl_search__quotients_keys *keys, int n) {
+    enum { BITS = 10 };
+    static uint32_t filter[1 << BITS];
+    static uint8_t passed[SL_ISA_COUNT][SL_QUOTIENTS__BLOCK];
+    int others = 0;
+    for (int i = 0; i < n; i += 2)
+        if (keys->check[i])
+            filter[keys->place[i] >> (32 - BITS)] |=
+                sl_search__quotients_bits(keys->check[i], keys->place[i]);
+    for (int isa = 0; isa <= (int)sl_cpu_best(); isa++) {
+        const sl_search__quotients_kernels *k = sl_search__quotients_kernels_at((sl_isa)isa);
+        k->sift(passed[isa], keys, filter, 32 - BITS, n);
+        SL_CHECK(t, !memcmp(passed[isa], passed[0], sizeof passed[0]), "%s differs",
+                 sl_isa_name((sl_isa)isa));
+    }
+    for (int i = 0; i < n; i++) {
+        if (i % 2 == 0) SL_CHECK(t, passed[0][i] == (keys->check[i] != 0), "term %d", i);
+        others += i % 2 && passed[0][i];
+    }
+    SL_CHECK(t, others <= 4, "%d of %d others pass", others, n / 2);
+}
+
 /* The kernel against its definition, and the same bits on every CPU. */
 static void kernels_agree(void **state) {
     sl_fixture *t = *state;
@@ -243,6 +266,7 @@ static void kernels_agree(void **state) {
         SL_CHECK(t, equal == (i == 50), "the share of y in term %d", i);
     }
     SL_CHECK(t, same >= N - 2, "%d of %d terms keep their key", same, N - 1);
+    check_sift(t, &keys[0], N);
 }
 
 int main(void) {
