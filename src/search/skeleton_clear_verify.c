@@ -22,6 +22,7 @@ enum {
     CLEARED = SL_SKELETON__CLEARED,
     DIVISORS = SL_SKELETON__DIVISORS,
     STARTS = 6,
+    STARTS_MANY = 24, // of three factors and more
     STEPS = 120,
     REFINED = 12,
     SLOW = 4,
@@ -616,7 +617,8 @@ static void try_starts(sl_search__skeleton_solution *out, problem *p) {
     const int rows = p->s->rows;
     sl_rng rng;
     sl_rng_init(&rng, 1, 1, 0); // the same for every hit
-    for (int start = 0; start < STARTS && !out->found; start++) {
+    const int starts = p->factors > 2 ? STARTS_MANY : STARTS;
+    for (int start = 0; start < starts && !out->found; start++) {
         double *x = out->constant, left[ROWS], above = 0, below = 0, size = 0;
         const int unknowns = p->constants + p->divisors;
         for (int k = 0; k < unknowns; k++) x[k] = 8 * sl_rng_uniform(&rng) - 4;

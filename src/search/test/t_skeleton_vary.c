@@ -31,6 +31,15 @@ static void nearly_dependent_columns_have_their_formula(void **state) {
     check_levels(*state, &full_grammar, cases, SL_LEN(cases), 0.5, 1.2);
 }
 
+/* A root in a divisor, of what has both signs without its constant. */
+static void roots_of_both_signs_have_their_constant(void **state) {
+    static const at_level cases[] = {
+        { "x2*(exp(x1) + 3)/(sqrt(x2 + 5) + 4*x1 - 7)", 2, VARIED_BELOW },
+        { "x1/(2*x1 + sqrt(-x2 + 4) - 9) + x2/(x1 + 3)", 2, VARIED_BELOW },
+    };
+    check_levels(*state, &full_grammar, cases, SL_LEN(cases), -0.9, 1.8);
+}
+
 static void other_functions_have_no_formula(void **state) {
     check_other_functions(*state, levels, SL_LEN(levels));
 }
@@ -43,6 +52,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         SL_TEST(constants_inside_functions_are_found),
         SL_TEST(nearly_dependent_columns_have_their_formula),
+        SL_TEST(roots_of_both_signs_have_their_constant),
         SL_TEST(other_functions_have_no_formula),
         SL_TEST(hostile_tables_are_harmless),
     };
