@@ -1,6 +1,6 @@
 #include "skeleton_check.h"
 
-static const int levels[] = { VARIED_BELOW, VARIED, VARIED_WIDE, ALIKE };
+static const int levels[] = { VARIED_BELOW, VARIED, VARIED_WIDE, ALIKE, BOTH, ONE_TERM };
 
 static const at_level formulas[] = {
     // a constant inside a function of a numerator, of one column and of two
@@ -15,6 +15,13 @@ static const at_level formulas[] = {
     // the same constant in two numerators, in two divisors
     { "x1*sin(7*x2 - 2)/(x1 + 3*x2) - x2*sin(7*x2)/(2*x1 + x2 + 5)", 2, ALIKE },
     { "x1/(x1 + exp(-3*x2) + 2) - 4*x2/(2*x1 + 7*exp(-3*x2))", 2, ALIKE },
+    // one term: a constant in the numerator and one in a divisor, two in one divisor
+    { "4*exp(x2)*(sqrt(x2 + 1) - 5)/(3*x1*(x2 - 7) + sin(9*x1))", 2, BOTH },
+    { "(exp(-3*x2) + 8)/((x1 + 7)*(2*exp(5*x1) - 9))", 2, BOTH },
+    { "x1*(x2 - 5)/(sin(4*x1 + 7) + 3*exp(-2*x2) + 6)", 2, BOTH },
+    // two factors, none of them a divisor
+    { "sin(exp(2*x1))*(1/sqrt(x1 + x2 + 5) - 5)", 2, ONE_TERM },
+    { "(exp(-9*x2) + 4)*(1/sqrt(x2 + 6) - 5)/(exp(x1) + exp(x2))", 2, ONE_TERM },
 };
 
 static void constants_inside_functions_are_found(void **state) {
