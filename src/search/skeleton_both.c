@@ -59,22 +59,24 @@ typedef struct both {
     block block[2][BLOCKS];
     int blocks[2];
     double across[FITTED * DIMS];
-    double function[ROWS], rest[SL_SKELETON__BELOW][ROWS];
+    double function[2][ROWS]; // of a side in a divisor
+    double rest[SL_SKELETON__BELOW][ROWS];
     sl_arena scratch;
 } both;
 
 /* ---------------------------------------------------------------- columns ------------------- */
 
 /* The columns of D that have the function, without it; 0 rows: how many alone. NULL: too many. */
-static const space *products_below(both *v, const side *a, int rows) {
+static const space *products_below(both *v, int number, int rows) {
     cleared *c = &v->c;
+    const side *a = &v->side[number];
     sl_search__skeleton_below *b = &c->divisor[a->divisor];
     const sl_search__skeleton_divisor *d = b->divisor;
     sl_search__skeleton_divisor rest = *d;
     rest.value = v->rest;
     for (int k = 0; k < d->columns; k++)
         for (int r = 0; r < rows && (a->u->columns >> k & 1); r++)
-            v->rest[k][r] = d->value[k][r] / v->function[r];
+            v->rest[k][r] = d->value[k][r] / v->function[number][r];
     memcpy(c->use, v->use, sizeof c->use);
     b->divisor = &rest;
     c->use[a->divisor] = a->u->columns;
@@ -88,7 +90,7 @@ static bool take_products(both *v, int i, int rows) {
     cleared *c = &v->c;
     side *a = &v->side[i];
     const double *weight = a->u ? c->s->below : c->s->above;
-    const space *w = a->u ? products_below(v, a, rows)
+    const space *w = a->u ? products_below(v, i, rows)
                           : sl_search__skeleton_term_products(c, 0, a->inside.change.factor, rows);
     if (!w || w->count * a->inside.changed > BESIDE) return false;
     a->products = w->count;
@@ -119,12 +121,7 @@ static bool take_columns(both *v) {
     const int rows = (c->above.count + c->below.count + DIMS + 7) / 8 * 8;
     c->rows = rows;
     if (rows > c->rows_most) return false;
-    for (int i = 0; i < 2; i++) {
-        const sl_search__skeleton_inner *u = v->side[i].u;
-        if (u && sl_expr_eval(v->function, &v->scratch, u->function, c->s->x, rows, NULL))
-            return false;
-        (void)take_products(v, i, rows);
-    }
+    for (int i = 0; i < 2; i++) (void)take_products(v, i, rows);
     (void)leave_both_out(v);
     (void)sl_search__skeleton_clear(c, rows);
     sl_search__skeleton_push_all(c);
@@ -262,9 +259,15 @@ static sl_status try_pair(both *v, const side *a, const side *b) {
     v->side[0] = *a, v->side[1] = *b;
     c->rows_most = SL_MIN(c->s->rows, FITTED);
     c->replaced.term = -1;
-    for (int i = 0; i < 2; i++)
-        if (!v->side[i].u)
-            sl_search__skeleton_leave_out(c, v->side[i].piece, 0, v->side[i].inside.change.factor);
+    for (int i = 0; i < 2; i++) {
+        const side *to = &v->side[i];
+        if (to->u)
+            SL_TRY(sl_expr_eval(v->function[i], &v->scratch, to->u->function, c->s->x, c->rows_most,
+                                NULL));
+        else
+            sl_search__skeleton_leave_out(c, to->piece, 0, to->inside.change.factor);
+    }
+    sl_arena_rewind(&v->scratch, 0);
     for (int way = 0; way < WAYS; way++) {
         v->extent = ways[way];
         sl_search__skeleton_use_columns(c, v->extent);
@@ -274,9 +277,7 @@ static sl_status try_pair(both *v, const side *a, const side *b) {
             const bool phase = v->extent.phases && (!to->u || to->u->beside);
             to->inside.changed = phase ? to->piece->columns : 1;
         }
-        const bool fits = take_columns(v);
-        sl_arena_rewind(&v->scratch, 0);
-        if (fits) return find_directions(v) ? try_variants(v) : SL_OK;
+        if (take_columns(v)) return find_directions(v) ? try_variants(v) : SL_OK;
     }
     return SL_OK;
 }

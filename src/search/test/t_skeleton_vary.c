@@ -47,6 +47,36 @@ static void roots_of_both_signs_have_their_constant(void **state) {
     check_levels(*state, &full_grammar, cases, SL_LEN(cases), -0.9, 1.8);
 }
 
+static void answers_do_not_depend_on_threads(void **state) {
+    sl_fixture *t = *state;
+    const sl_search_options o = with_grammar(&full_grammar);
+    sl_search_result *r[2];
+    plant(&table, t, "(exp(-3*x2) + 8)/((x1 + 7)*(2*exp(5*x1) - 9))", 2, 64, 0.3, 3);
+    for (int i = 0; i < 2; i++) {
+        sl_pool *pool;
+        SL_MUST(t, sl_par_pool_new(&pool, 1 + 2 * i));
+        SL_MUST(t, run_skeletons(&r[i], pool, &o, BOTH, BOTH));
+        sl_par_pool_free(pool);
+    }
+    const bool same = r[0]->count > 0 && same_answers(r[0], r[1]);
+    SL_CHECK(t, same, "%lld and %lld formulas", (long long)r[0]->count, (long long)r[1]->count);
+    for (int i = 0; i < 2; i++) sl_search_result_free(r[i]);
+}
+
+static sl_status run_both(const sl_search_options *o) {
+    sl_search_result *r;
+    SL_TRY(run_skeletons(&r, NULL, o, BOTH, BOTH));
+    sl_search_result_free(r);
+    return SL_OK;
+}
+
+static void failing_allocations_are_reported(void **state) {
+    sl_fixture *t = *state;
+    sl_search_options o = with_grammar(&small_grammar);
+    plant(&table, t, "(exp(2*x1) - 2)/(x1 + exp(-2*x1))", 1, 50, 0.3, 3);
+    SL_EACH_ALLOCATION(t, run_both(&o));
+}
+
 static void other_functions_have_no_formula(void **state) {
     check_other_functions(*state, levels, SL_LEN(levels));
 }
@@ -60,6 +90,8 @@ int main(void) {
         SL_TEST(constants_inside_functions_are_found),
         SL_TEST(nearly_dependent_columns_have_their_formula),
         SL_TEST(roots_of_both_signs_have_their_constant),
+        SL_TEST(answers_do_not_depend_on_threads),
+        SL_TEST(failing_allocations_are_reported),
         SL_TEST(other_functions_have_no_formula),
         SL_TEST(hostile_tables_are_harmless),
     };
