@@ -9,7 +9,7 @@ enum {
     SL_SKELETON__ROWS = 64,     // in use; the last ones only verify hits
     SL_SKELETON__FITTED = 40,   // that terms are projected in at most
     SL_SKELETON__RANK = 32,     // columns without inner constants of a skeleton
-    SL_SKELETON__FACTORS = 4,   // of a term
+    SL_SKELETON__FACTORS = 5,   // of a term
     SL_SKELETON__TERMS = 8,     // of a skeleton
     SL_SKELETON__PRODUCTS = 16, // columns of a term without inner constants
     SL_SKELETON__PLAIN = 6,     // columns of a piece without inner constants

@@ -6,6 +6,8 @@ static const at_level formulas[] = {
     // a constant inside a function of a numerator, of one column and of two
     { "x1/(2*x2) + (exp(-3*x2) - 8)/(x1 + 4*x2 + 3)", 2, VARIED },
     { "2*x1 + sqrt(x1)/(7*x1 + x2 + 4) - 7*sin(5*x2 + 8)", 2, VARIED },
+    // one term of five factors
+    { "-4*x1*sin(8*x1)/(x2*(9*x1*x2 - 1)*(9*x1 + x2 + 9))", 2, VARIED },
     // a constant inside a function of a divisor; beside another divisor that has none
     { "-14*x1/(8*x1 + x2 + sin(5*x1) + 7) - sin(x1)/(x1 + x2 + sin(x1))", 2, VARIED_BELOW },
     { "1/(x1*(sqrt(x2) + exp(x1))) + x2/(x1^2*(exp(x1) + sqrt(x2 + 9) + 5))", 2, VARIED_BELOW },
