@@ -217,7 +217,9 @@ static int by_columns(const void *a, const void *b) {
     if (p->base != q->base) return p->base < q->base ? -1 : 1;
     if (p->mask != q->mask) return p->mask < q->mask ? -1 : 1;
     if (p->alike != q->alike) return p->alike < q->alike ? -1 : 1;
-    return memcmp(&p->change, &q->change, sizeof p->change);
+    if (p->inner != q->inner) return p->inner < q->inner ? -1 : 1;
+    const int first = memcmp(&p->change, &q->change, sizeof p->change);
+    return first ? first : memcmp(&p->beside, &q->beside, sizeof p->beside);
 }
 
 /* What leaves least first, of these fewer columns. */
@@ -333,7 +335,10 @@ sl_status sl_search__skeleton_clear_all(sl_skeletons *s, sl_search__skeleton_cle
         st = sl_search__skeleton_screen_alike(&done, s, g.hits);
     else
         st = sl_par_for(s->job->pool, s->n_with_divisors, GRAIN,
-                        vary ? sl_search__skeleton_vary : screen_part, &g);
+                        how == SL_SKELETON__CLEAR_VARIED_BOTH ? sl_search__skeleton_vary_both
+                        : vary                                ? sl_search__skeleton_vary
+                                                              : screen_part,
+                        &g);
     if (st == SL_OK) st = gather(&all, g.hits, workers);
     if (st == SL_OK && !sl_search__stop(s->job, true)) st = verify(s, &all, level);
     for (int w = 0; w < workers; w++) sl_free(g.hits[w].hit);

@@ -22,6 +22,7 @@ enum {
     CLEARED = SL_SKELETON__CLEARED,
     DIVISORS = SL_SKELETON__DIVISORS,
     STARTS = 6,
+    STARTS_MANY = 24, // of three factors and more
     STEPS = 120,
     REFINED = 12,
     SLOW = 4,
@@ -616,7 +617,8 @@ static void try_starts(sl_search__skeleton_solution *out, problem *p) {
     const int rows = p->s->rows;
     sl_rng rng;
     sl_rng_init(&rng, 1, 1, 0); // the same for every hit
-    for (int start = 0; start < STARTS && !out->found; start++) {
+    const int starts = p->factors > 2 ? STARTS_MANY : STARTS;
+    for (int start = 0; start < starts && !out->found; start++) {
         double *x = out->constant, left[ROWS], above = 0, below = 0, size = 0;
         const int unknowns = p->constants + p->divisors;
         for (int k = 0; k < unknowns; k++) x[k] = 8 * sl_rng_uniform(&rng) - 4;
@@ -649,7 +651,7 @@ static void try_starts(sl_search__skeleton_solution *out, problem *p) {
 
 /* The divisor with a constant in one of its functions. */
 static sl_status begin_divisor(bool *good, cleared *c, const sl_skeletons *s,
-                               const sl_search__skeleton_clear_hit *h, sl_arena *a) {
+                               const sl_search__skeleton_inside *h, sl_arena *a) {
     divisor *d = sl_arena_alloc(a, sizeof *d);
     if (!d) return sl_fail(SL_ENOMEM, "no memory for a formula");
     *good = false;
@@ -663,10 +665,9 @@ static sl_status begin_divisor(bool *good, cleared *c, const sl_skeletons *s,
     return SL_OK;
 }
 
-sl_status sl_search__skeleton_begin(bool *good, cleared *c, const sl_skeletons *s,
-                                    const sl_search__skeleton_clear_hit *h, sl_arena *a) {
-    *good = sl_search__skeleton_find_divisors(c, s, h->base);
-    if (!*good || !h->changed) return SL_OK;
+/* The factor with a constant in it. */
+static sl_status begin_inside(bool *good, cleared *c, const sl_skeletons *s,
+                              const sl_search__skeleton_inside *h, sl_arena *a) {
     const int t = h->change.term, f = h->change.factor;
     if (h->inner >= 0) return begin_divisor(good, c, s, h, a);
     const sl_search__skeleton_piece *p = &s->piece[s->term[c->base->term[t]].piece[f]];
@@ -682,6 +683,14 @@ sl_status sl_search__skeleton_begin(bool *good, cleared *c, const sl_skeletons *
     }
     to->term = t, to->factor = f;
     return SL_OK;
+}
+
+sl_status sl_search__skeleton_begin(bool *good, cleared *c, const sl_skeletons *s,
+                                    const sl_search__skeleton_clear_hit *h, sl_arena *a) {
+    const sl_search__skeleton_inside first = { h->changed, h->inner, h->change };
+    *good = sl_search__skeleton_find_divisors(c, s, h->base);
+    if (*good && first.changed) SL_TRY(begin_inside(good, c, s, &first, a));
+    return *good && h->beside.changed ? begin_inside(good, c, s, &h->beside, a) : SL_OK;
 }
 
 static bool is_same(const cleared *c, const sl_search__skeleton_solution *x) {

@@ -86,16 +86,30 @@ static bool is_real(const making *m, const sl_node *e, double *value) {
     return true;
 }
 
+/* (sign u + summand)^power, canonical or not. */
+static const sl_node *shifted_root(making *m, const sl_node *u, int sign, int summand,
+                                   sl_rat power) {
+    sl_arena *a = &m->s->arena;
+    const sl_node *part[2] = { kept(m, sl_expr_int(a, sign)), u }, *sum = u;
+    if (sign != 1 && part[0]) sum = kept(m, sl_expr_nary(a, SL_OP_MUL, part, 2));
+    const sl_node *terms[2] = { sum, kept(m, sl_expr_int(a, summand)) };
+    if (m->failed) return NULL;
+    if (summand != 0) sum = kept(m, sl_expr_nary(a, SL_OP_ADD, terms, 2));
+    return sum ? kept(m, sl_expr_pow(a, sum, power)) : NULL;
+}
+
+/* A root of what is negative in the rows has a negative factor in it; one of what has both signs,
+ * a summand. Which one is found by its variants. */
 static void choose_root(making *m, choices *c, const sl_node *e, sl_rat power) {
     double value[SL_SKELETON__ROWS];
-    sl_arena *a = &m->s->arena;
-    const sl_node *node = e + 1;
-    if (!is_real(m, e, value)) {
-        const sl_node *minus = kept(m, sl_expr_int(a, -1));
-        if (minus) minus = sl_expr_nary(a, SL_OP_MUL, (const sl_node *[]){ minus, e + 1 }, 2);
-        if (kept(m, minus)) e = kept(m, sl_expr_pow(a, minus, power));
-    }
-    if (e) choose_function(m, c, e, node, (int)(power.num * WHOLE / power.den));
+    const sl_node *node = e + 1, *real = is_real(m, e, value) ? e : NULL;
+    for (int summand = 0; summand <= m->s->high && !real && !m->failed; summand++)
+        for (int sign = summand ? 1 : -1; sign >= -1 && !real && !m->failed; sign -= 2) {
+            const sl_node *root = shifted_root(m, node, sign, summand, power);
+            if (root && is_real(m, root, value)) real = root;
+        }
+    if (!m->failed)
+        choose_function(m, c, real ? real : e, node, (int)(power.num * WHOLE / power.den));
 }
 
 static choices choose(making *m, const sl_node *e) {

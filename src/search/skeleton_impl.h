@@ -9,7 +9,7 @@ enum {
     SL_SKELETON__ROWS = 64,     // in use; the last ones only verify hits
     SL_SKELETON__FITTED = 40,   // that terms are projected in at most
     SL_SKELETON__RANK = 32,     // columns without inner constants of a skeleton
-    SL_SKELETON__FACTORS = 4,   // of a term
+    SL_SKELETON__FACTORS = 5,   // of a term
     SL_SKELETON__TERMS = 8,     // of a skeleton
     SL_SKELETON__PRODUCTS = 16, // columns of a term without inner constants
     SL_SKELETON__PLAIN = 6,     // columns of a piece without inner constants
@@ -280,6 +280,11 @@ void sl_search__skeleton_multiply_plains(sl_search__skeleton_directions *d,
                                          const sl_search__skeleton_term *t, int but,
                                          const sl_search__skeleton_fixed *variant);
 
+/* The determinant of p columns of one variant and size - p of another is a sum, over sets of p
+ * directions, of minors of the first times minors of the other in the directions that are left.
+ * The latter are in the reverse order. sign[] := those of the sum, in that order; returns how many
+ * there are. */
+int sl_search__skeleton_make_signs(double *sign, int p, int size);
 /* skeleton_screen.c: bases begin .. end against variants of these sets; hits of the worker. */
 typedef struct sl_search__skeleton_screening {
     sl_skeletons *s;
@@ -360,6 +365,13 @@ typedef struct sl_search__skeleton_extent {
     bool own;      // of divisors only those columns
 } sl_search__skeleton_extent;
 
+/* A constant inside a function of a factor. */
+typedef struct sl_search__skeleton_inside {
+    int changed; // columns of the factor that has it; 0: there is none
+    int inner;   // that factor is a divisor, and its function with that number; -1: it is none
+    sl_search__skeleton_change change;
+} sl_search__skeleton_inside;
+
 typedef struct sl_search__skeleton_clear_hit {
     int32_t base;
     uint32_t mask;
@@ -370,6 +382,7 @@ typedef struct sl_search__skeleton_clear_hit {
     int inner;   // that factor is a divisor, and its function with that number; -1: it is none
     sl_search__skeleton_change change;
     int32_t alike; // 0, or 1 + the piece whose variant is in the place of every such function
+    sl_search__skeleton_inside beside; // a second constant
 } sl_search__skeleton_clear_hit;
 
 typedef struct sl_search__skeleton_clear_hits {
@@ -415,6 +428,7 @@ typedef enum sl_search__skeleton_clearing {
     SL_SKELETON__CLEAR_VARIED_BELOW, // one constant inside a function of a divisor
     SL_SKELETON__CLEAR_VARIED_ABOVE, // one inside a function of a numerator
     SL_SKELETON__CLEAR_VARIED_WIDE,  // both, of more columns
+    SL_SKELETON__CLEAR_VARIED_BOTH,  // one term: one of both each, or two in one divisor
 } sl_search__skeleton_clearing;
 typedef struct sl_search__skeleton_clear_screening {
     sl_skeletons *s;
@@ -424,6 +438,13 @@ typedef struct sl_search__skeleton_clear_screening {
 /* skeleton_vary.c: skeletons begin .. end of those with divisors, with one constant inside. */
 SL_NODISCARD sl_status sl_search__skeleton_vary(int64_t begin, int64_t end, int worker,
                                                 void *payload);
+/* Without its function only the summand beside it is left of factor f of term t. */
+void sl_search__skeleton_leave_out(sl_search__skeleton_cleared *c,
+                                   const sl_search__skeleton_piece *p, int t, int f);
+/* skeleton_both.c: skeletons begin .. end of those with divisors that have one term, with a constant
+ * in each of two functions. */
+SL_NODISCARD sl_status sl_search__skeleton_vary_both(int64_t begin, int64_t end, int worker,
+                                                     void *payload);
 /* skeleton_alike.c: skeletons with another function in the place of one of theirs. */
 typedef struct sl_search__skeleton_alike {
     const sl_skeletons *from;

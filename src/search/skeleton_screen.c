@@ -306,11 +306,7 @@ static const sl_search__skeleton_minors *minors_of(const screen *c, struct block
     return &m->m;
 }
 
-/* The determinant of p columns of one variant and size - p of another is a sum, over sets of p
- * directions, of minors of the first times minors of the other in the directions that are left.
- * The latter are in the reverse order. sign[] := those of the sum, in that order; returns how many
- * there are. */
-static int make_signs(double *sign, int p, int size) {
+int sl_search__skeleton_make_signs(double *sign, int p, int size) {
     int n = 0;
     for (unsigned set = 1u << size; set-- > 0;) {
         if (__builtin_popcount(set) != p) continue;
@@ -360,7 +356,7 @@ static sl_status try_beside(screen *c, struct block *a, struct block *b) {
     const double least = SL_MAX(DETERMINANT, DOUBTS * c->d.doubt);
     both x = { .a = a, .b = b, .p = a->count, .q = b->count };
     while (x.p + x.q > most) *(x.p > x.q ? &x.p : &x.q) -= 1;
-    x.terms = make_signs(x.sign, x.p, x.p + x.q);
+    x.terms = sl_search__skeleton_make_signs(x.sign, x.p, x.p + x.q);
     const sl_search__skeleton_minors *m = minors_of(c, a, x.p, 1, x.p + x.q);
     const sl_search__skeleton_minors *o = minors_of(c, b, x.q, 1, x.p + x.q);
     for (int i = 0; i < a->n; i++) {
@@ -522,7 +518,8 @@ static sl_status try_two_factors(screen *c, inside *w, int t, int f, int g) {
     return SL_OK;
 }
 
-/* Two factors of a term: the one with fewer variants is fixed. */
+/* Two factors of a term: the one with fewer variants is fixed. Of one term alone divisors are left
+ * to skeleton_both.c. */
 static sl_status try_inside(screen *c, int t) {
     const sl_search__skeleton_term *term = &c->s->term[c->d.base->term[t]];
     for (int f = 0; f < term->factors; f++)
@@ -533,6 +530,8 @@ static sl_status try_inside(screen *c, int t) {
             const sl_search__skeleton_set *mine = &w->fixed->set[SL_SKELETON__ONE];
             const sl_search__skeleton_set *its = &w->other->set[SL_SKELETON__ONE];
             if (f == g || mine->count > its->count || (mine->count == its->count && f > g))
+                continue;
+            if (c->d.base->terms == 1 && w->fixed->divisor.columns + w->other->divisor.columns > 0)
                 continue;
             if (mine->count == 0 || c->d.rows > SL_MIN(mine->rows, its->rows)) continue;
             if (its->count <= BLOCKS_INSIDE * BLOCK) SL_TRY(try_two_factors(c, w, t, f, g));

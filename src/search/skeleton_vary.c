@@ -81,8 +81,7 @@ static bool is_nothing(const variation *v, int k, int i) {
     return size == 0;
 }
 
-/* Without its function only the summand beside it is left of factor f of term t. */
-static void leave_out(cleared *c, const sl_search__skeleton_piece *p, int t, int f) {
+void sl_search__skeleton_leave_out(cleared *c, const sl_search__skeleton_piece *p, int t, int f) {
     sl_search__skeleton_replaced *to = &c->replaced;
     to->term = t, to->factor = f;
     to->n = sl_search__skeleton_has_summand(p);
@@ -95,7 +94,7 @@ static void leave_out(cleared *c, const sl_search__skeleton_piece *p, int t, int
 static int take_fixed(int *changed, variation *v, const sl_search__skeleton_piece *p, int t,
                       int f) {
     cleared *c = &v->c;
-    leave_out(c, p, t, f);
+    sl_search__skeleton_leave_out(c, p, t, f);
     const space *w =
         sl_search__skeleton_clear(c, 0) ? sl_search__skeleton_term_products(c, t, f, 0) : NULL;
     const int columns = c->above.count + c->below.count;

@@ -43,6 +43,17 @@ static void divisors_are_put_in_order(void **state) {
     check_levels(*state, &full_grammar, alike, SL_LEN(alike), 0.02, 2);
 }
 
+/* Three divisors: few starts lead to their constants. One formula, of several tables. */
+static void constants_of_three_divisors_are_found(void **state) {
+    static const at_level three[] = {
+        { "x1/((4*x1 - 7*x2 - 1)*(sqrt(x1) + exp(x2) + 1)*(x2 - 9))", 2, 1 },
+        { "1/((6*x1 - 9*x2 - 7)*(sqrt(x1) + exp(x2) - 5)*(x2 - 4))", 2, 1 },
+        { "1/((6*x1 - 9*x2 - 7)*(sqrt(x1) + exp(x2) - 5)*(x2 - 4))", 2, 1 },
+        { "1/((6*x1 - 9*x2 - 7)*(sqrt(x1) + exp(x2) - 5)*(x2 - 4))", 2, 1 },
+    };
+    check_levels(*state, &full_grammar, three, SL_LEN(three), 0.01, 2.2);
+}
+
 static void answers_do_not_depend_on_threads(void **state) {
     sl_fixture *t = *state;
     const sl_search_options o = with_grammar(&full_grammar);
@@ -106,7 +117,7 @@ static void names_add_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         SL_TEST(constants_of_divisors_are_found),  SL_TEST(answers_do_not_depend_on_threads),
-        SL_TEST(divisors_are_put_in_order),
+        SL_TEST(divisors_are_put_in_order),        SL_TEST(constants_of_three_divisors_are_found),
         SL_TEST(other_functions_have_no_formula),  SL_TEST(hostile_tables_are_harmless),
         SL_TEST(failing_allocations_are_reported), SL_TEST(names_add_up),
     };

@@ -1,11 +1,13 @@
 #include "skeleton_check.h"
 
-static const int levels[] = { VARIED_BELOW, VARIED, VARIED_WIDE, ALIKE };
+static const int levels[] = { VARIED_BELOW, VARIED, VARIED_WIDE, ALIKE, BOTH, ONE_TERM };
 
 static const at_level formulas[] = {
     // a constant inside a function of a numerator, of one column and of two
     { "x1/(2*x2) + (exp(-3*x2) - 8)/(x1 + 4*x2 + 3)", 2, VARIED },
     { "2*x1 + sqrt(x1)/(7*x1 + x2 + 4) - 7*sin(5*x2 + 8)", 2, VARIED },
+    // one term of five factors
+    { "-4*x1*sin(8*x1)/(x2*(9*x1*x2 - 1)*(9*x1 + x2 + 9))", 2, VARIED },
     // a constant inside a function of a divisor; beside another divisor that has none
     { "-14*x1/(8*x1 + x2 + sin(5*x1) + 7) - sin(x1)/(x1 + x2 + sin(x1))", 2, VARIED_BELOW },
     { "1/(x1*(sqrt(x2) + exp(x1))) + x2/(x1^2*(exp(x1) + sqrt(x2 + 9) + 5))", 2, VARIED_BELOW },
@@ -15,6 +17,13 @@ static const at_level formulas[] = {
     // the same constant in two numerators, in two divisors
     { "x1*sin(7*x2 - 2)/(x1 + 3*x2) - x2*sin(7*x2)/(2*x1 + x2 + 5)", 2, ALIKE },
     { "x1/(x1 + exp(-3*x2) + 2) - 4*x2/(2*x1 + 7*exp(-3*x2))", 2, ALIKE },
+    // one term: a constant in the numerator and one in a divisor, two in one divisor
+    { "4*exp(x2)*(sqrt(x2 + 1) - 5)/(3*x1*(x2 - 7) + sin(9*x1))", 2, BOTH },
+    { "(exp(-3*x2) + 8)/((x1 + 7)*(2*exp(5*x1) - 9))", 2, BOTH },
+    { "x1*(x2 - 5)/(sin(4*x1 + 7) + 3*exp(-2*x2) + 6)", 2, BOTH },
+    // two factors, none of them a divisor
+    { "sin(exp(2*x1))*(1/sqrt(x1 + x2 + 5) - 5)", 2, ONE_TERM },
+    { "(exp(-9*x2) + 4)*(1/sqrt(x2 + 6) - 5)/(exp(x1) + exp(x2))", 2, ONE_TERM },
 };
 
 static void constants_inside_functions_are_found(void **state) {
@@ -31,6 +40,45 @@ static void nearly_dependent_columns_have_their_formula(void **state) {
     check_levels(*state, &full_grammar, cases, SL_LEN(cases), 0.5, 1.2);
 }
 
+/* A root in a divisor, of what has both signs without its constant. */
+static void roots_of_both_signs_have_their_constant(void **state) {
+    static const at_level cases[] = {
+        { "x2*(exp(x1) + 3)/(sqrt(x2 + 5) + 4*x1 - 7)", 2, VARIED_BELOW },
+        { "x1/(2*x1 + sqrt(-x2 + 4) - 9) + x2/(x1 + 3)", 2, VARIED_BELOW },
+    };
+    check_levels(*state, &full_grammar, cases, SL_LEN(cases), -0.9, 1.8);
+}
+
+static void answers_do_not_depend_on_threads(void **state) {
+    sl_fixture *t = *state;
+    const sl_search_options o = with_grammar(&full_grammar);
+    sl_search_result *r[2];
+    plant(&table, t, "(exp(-3*x2) + 8)/((x1 + 7)*(2*exp(5*x1) - 9))", 2, 64, 0.3, 3);
+    for (int i = 0; i < 2; i++) {
+        sl_pool *pool;
+        SL_MUST(t, sl_par_pool_new(&pool, 1 + 2 * i));
+        SL_MUST(t, run_skeletons(&r[i], pool, &o, BOTH, BOTH));
+        sl_par_pool_free(pool);
+    }
+    const bool same = r[0]->count > 0 && same_answers(r[0], r[1]);
+    SL_CHECK(t, same, "%lld and %lld formulas", (long long)r[0]->count, (long long)r[1]->count);
+    for (int i = 0; i < 2; i++) sl_search_result_free(r[i]);
+}
+
+static sl_status run_both(const sl_search_options *o) {
+    sl_search_result *r;
+    SL_TRY(run_skeletons(&r, NULL, o, BOTH, BOTH));
+    sl_search_result_free(r);
+    return SL_OK;
+}
+
+static void failing_allocations_are_reported(void **state) {
+    sl_fixture *t = *state;
+    sl_search_options o = with_grammar(&small_grammar);
+    plant(&table, t, "(exp(2*x1) - 2)/(x1 + exp(-2*x1))", 1, 50, 0.3, 3);
+    SL_EACH_ALLOCATION(t, run_both(&o));
+}
+
 static void other_functions_have_no_formula(void **state) {
     check_other_functions(*state, levels, SL_LEN(levels));
 }
@@ -43,6 +91,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         SL_TEST(constants_inside_functions_are_found),
         SL_TEST(nearly_dependent_columns_have_their_formula),
+        SL_TEST(roots_of_both_signs_have_their_constant),
+        SL_TEST(answers_do_not_depend_on_threads),
+        SL_TEST(failing_allocations_are_reported),
         SL_TEST(other_functions_have_no_formula),
         SL_TEST(hostile_tables_are_harmless),
     };
