@@ -126,6 +126,7 @@ typedef struct sl_search__skeleton_change {
 typedef struct sl_search__skeleton_hit {
     int32_t base;
     int changes;
+    bool plain;  // without phases beside the changes
     double left; // where y is rounded: rank of its columns, plus a part of 1 by what it leaves
     sl_search__skeleton_change change[2];
 } sl_search__skeleton_hit;
@@ -189,6 +190,10 @@ SL_NODISCARD sl_status sl_search__skeleton_make_variants(bool *done, sl_skeleton
                                                          int rows);
 /* Has a piece a summand outside of its functions? Its last plain column is 1 then. */
 bool sl_search__skeleton_has_summand(const sl_search__skeleton_piece *p);
+/* Is a plain column what a phase adds to a sine? */
+static inline bool sl_search__skeleton_is_phase(const sl_search__skeleton_piece *p, int column) {
+    return p->sine && column % 2 == 1; // sin, cos, 1 or sin^2, sin cos, sin, cos, 1
+}
 /* *out := column c of a variant, with its constants in it. */
 SL_NODISCARD sl_status sl_search__skeleton_variant_expr(const sl_node **out, sl_arena *a,
                                                         const sl_search__skeleton_piece *p,
@@ -247,7 +252,9 @@ SL_NODISCARD sl_status sl_search__skeleton_fits(bool *out, sl_search__skeleton_f
 typedef struct sl_search__skeleton_directions {
     const sl_skeletons *s;
     const sl_search__skeleton_base *base;
+    bool plain; // phases are left out
     int rows, rank;
+    double left;  // part of y that the plain columns leave
     double doubt; // part of y's direction that rounding may have made
     int most;     // columns of a variant that may be taken in
     // of the plain columns, then orthogonal to them
