@@ -22,11 +22,12 @@
  *   level 9   as levels 2 and 4, where the function is in many columns
  *   level 10  as level 5, a constant in each of two terms, with further columns
  *   level 11  as level 1, one constant, the same in all places of a function (skeleton_alike.c)
+ *   level 12  a function of a half, with one constant inside (skeleton_function.c)
  *
- * Where y is rounded (skeleton_fits.c, skeleton_clear_rounded.c) levels 2, 4 and 8 to 11 do not
+ * Where y is rounded (skeleton_fits.c, skeleton_clear_rounded.c) levels 2, 4 and 8 to 12 do not
  * apply, the order is another one, and level 10 has fewer skeletons:
  *
- *   level 12  no divisors that are sums, one constant in each of two terms
+ *   level 13  no divisors that are sums, one constant in each of two terms
  *
  * Levels 1 to 4, 9 and 11 have products of one term too; otherwise these are the lattice's.
  *
@@ -37,7 +38,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 13, ROWS_LEAST = 48, GRAIN = 512 };
+enum { LEVELS = 14, ROWS_LEAST = 48, GRAIN = 512 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -131,7 +132,8 @@ static const struct level {
     which pairs;
     bool pairs_alone;
     bool inside;
-    bool two; // of skeleton_two.c
+    bool two;       // of skeleton_two.c
+    bool functions; // of skeleton_function.c
 } levels[LEVELS] = {
     { .which = TWO_TERMS, .sets = ONE },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_ALL },
@@ -145,13 +147,16 @@ static const struct level {
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_WIDE },
     { .sets = ONE, .pairs = OTHERS, .pairs_alone = true },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_ALIKE },
+    { .functions = true },
     { .which = NO_QUOTIENTS, .sets = ONE, .pairs = NO_QUOTIENTS },
 };
 
-enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 6 };
+enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 7 };
 
 /* The order where y is rounded, by what is found; the last ones do not apply. */
-static const int rounded_levels[LEVELS] = { 0, 1, 3, 5, 7, PAIRS_ROUNDED, 6, 8, 9, 10, 11, 2, 4 };
+static const int rounded_levels[LEVELS] = {
+    0, 1, 3, 5, 7, PAIRS_ROUNDED, 6, 8, 9, 10, 11, 2, 4, 12
+};
 
 static bool is_of(const sl_search__skeleton_base *b, which w) {
     if (b->terms < 2) return false;
@@ -235,7 +240,8 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
         if (*done) SL_TRY(sl_search__skeleton_make_pieces(done, s));
         if (*done) *done = count_arena(s);
     }
-    if (*done && level != 1) SL_TRY(make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
+    if (*done && level != 1)
+        SL_TRY(make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
     if (*done && (levels[level].sets & FRACTION))
         SL_TRY(make_variants(done, s, SL_SKELETON__FRACTION, SL_SKELETON__FITTED));
     return SL_OK;
@@ -250,6 +256,7 @@ static sl_status run_level(bool *more, void *state, int number) {
     s->levels_run |= 1u << number; // in any order
     *more = s->levels_run != (1u << n) - 1;
     const int level = s->sigma > 0 ? rounded_levels[number] : number;
+    if (levels[level].functions) return sl_search__skeleton_functions(s, level);
     SL_TRY(prepare(&done, s, level));
     if (!done) *more = false;
     if (!done || sl_search__stop(s->job, true)) return SL_OK;

@@ -182,6 +182,8 @@ SL_NODISCARD sl_status sl_search__skeleton_list(bool *done, sl_skeletons *s);
 
 /* skeleton_pieces.c: the pieces of all terms, and their variants of a set, in that many rows. */
 SL_NODISCARD sl_status sl_search__skeleton_make_pieces(bool *done, sl_skeletons *s);
+SL_NODISCARD sl_status sl_search__skeleton_make_piece(sl_search__skeleton_piece *p, sl_skeletons *s,
+                                                      sl_search__skeleton_factor f);
 /* A piece without places for constants inside. */
 SL_NODISCARD sl_status sl_search__skeleton_make_columns(sl_search__skeleton_piece *p,
                                                         sl_skeletons *s,
@@ -209,6 +211,9 @@ SL_NODISCARD sl_status sl_search__skeleton_put_constants(const sl_node **out, sl
                                                          const sl_search__skeleton_piece *p,
                                                          const sl_node *node,
                                                          const sl_search__skeleton_places *places);
+
+/* skeleton_function.c: a level of functions of halves. */
+SL_NODISCARD sl_status sl_search__skeleton_functions(sl_skeletons *s, int level);
 
 /* skeleton_two.c: a level of two constants inside one factor; column c of such a variant; and of
  * one of any set. */

@@ -219,7 +219,7 @@ sl_status sl_search__skeleton_make_columns(piece *p, sl_skeletons *s,
     return sl_search__skeleton_make_divisor(p, s);
 }
 
-static sl_status make_piece(piece *p, sl_skeletons *s, sl_search__skeleton_factor f) {
+sl_status sl_search__skeleton_make_piece(piece *p, sl_skeletons *s, sl_search__skeleton_factor f) {
     const sl_node *node = s->node[f.node];
     builder b = { .a = &s->arena };
     SL_TRY(sl_search__skeleton_make_columns(p, s, f));
@@ -239,7 +239,7 @@ static sl_status add_piece(bool *done, sl_skeletons *s, sl_search__skeleton_fact
                                     sizeof *s->piece));
     *done = *done && s->pieces < INT16_MAX;
     if (!*done) return SL_OK;
-    SL_TRY(make_piece(&s->piece[s->pieces], s, f));
+    SL_TRY(sl_search__skeleton_make_piece(&s->piece[s->pieces], s, f));
     s->pieces++;
     return SL_OK;
 }
