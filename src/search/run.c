@@ -50,8 +50,8 @@ typedef struct step {
 #define SKELETONS                                                                  \
     SKELETON(0, SL_SEARCH_EFFORT_LOW), SKELETON(2, SL_SEARCH_EFFORT_LOW),          \
     SKELETON(5, SL_SEARCH_EFFORT_LOW), SKELETON(4, SL_SEARCH_EFFORT_NORMAL),       \
-    QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL), SKELETON(10, SL_SEARCH_EFFORT_NORMAL),  \
-    SKELETON(3, SL_SEARCH_EFFORT_NORMAL), SKELETON(12, SL_SEARCH_EFFORT_NORMAL)
+    QUOTIENTS(1, SL_SEARCH_EFFORT_NORMAL), SKELETON(12, SL_SEARCH_EFFORT_NORMAL),  \
+    SKELETON(10, SL_SEARCH_EFFORT_NORMAL), SKELETON(3, SL_SEARCH_EFFORT_NORMAL)
 
 /* The same with more constants inside. */
 #define SKELETONS_NEXT                                                             \
