@@ -24,11 +24,12 @@
  *   level 11  as level 1, one constant, the same in all places of a function (skeleton_alike.c)
  *   level 12  as level 1, one term: a constant in each of two functions (skeleton_both.c)
  *   level 13  one term, one constant in each of two factors that are no divisors
+ *   level 14  a function of a half, with one constant inside (skeleton_function.c)
  *
- * Where y is rounded (skeleton_fits.c, skeleton_clear_rounded.c) levels 2, 4 and 8 to 13 do not
+ * Where y is rounded (skeleton_fits.c, skeleton_clear_rounded.c) levels 2, 4 and 8 to 14 do not
  * apply, the order is another one, and level 10 has fewer skeletons:
  *
- *   level 14  no divisors that are sums, one constant in each of two terms
+ *   level 15  no divisors that are sums, one constant in each of two terms
  *
  * Levels 1 to 4, 9 and 11 to 13 have products of one term too; otherwise these are the lattice's.
  *
@@ -39,7 +40,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 15, ROWS_LEAST = 48, GRAIN = 512 };
+enum { LEVELS = 16, ROWS_LEAST = 48, GRAIN = 512 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -133,7 +134,8 @@ static const struct level {
     which pairs;
     bool pairs_alone;
     bool inside;
-    bool two; // of skeleton_two.c
+    bool two;       // of skeleton_two.c
+    bool functions; // of skeleton_function.c
 } levels[LEVELS] = {
     { .which = TWO_TERMS, .sets = ONE },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_ALL },
@@ -149,14 +151,15 @@ static const struct level {
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_ALIKE },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_BOTH },
     { .which = ONE_TERM, .inside = true },
+    { .functions = true },
     { .which = NO_QUOTIENTS, .sets = ONE, .pairs = NO_QUOTIENTS },
 };
 
-enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 8 };
+enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 9 };
 
 /* The order where y is rounded, by what is found; the last ones do not apply. */
-static const int rounded_levels[LEVELS] = { 0,  1,  3,  5, 7, PAIRS_ROUNDED, 6, 8, 9, 10,
-                                            11, 12, 13, 2, 4 };
+static const int rounded_levels[LEVELS] = { 0,  1,  3,  5,  7, PAIRS_ROUNDED, 6, 8, 9, 10,
+                                            11, 12, 13, 14, 2, 4 };
 
 static bool is_of(const sl_search__skeleton_base *b, which w) {
     if (w == ONE_TERM) return b->terms == 1;
@@ -253,7 +256,8 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
         if (*done) SL_TRY(sl_search__skeleton_make_pieces(done, s));
         if (*done) *done = count_arena(s);
     }
-    if (*done && level != 1) SL_TRY(make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
+    if (*done && level != 1)
+        SL_TRY(make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
     if (*done && (levels[level].sets & FRACTION))
         SL_TRY(make_variants(done, s, SL_SKELETON__FRACTION, SL_SKELETON__FITTED));
     return SL_OK;
@@ -268,6 +272,7 @@ static sl_status run_level(bool *more, void *state, int number) {
     s->levels_run |= 1u << number; // in any order
     *more = s->levels_run != (1u << n) - 1;
     const int level = s->sigma > 0 ? rounded_levels[number] : number;
+    if (levels[level].functions) return sl_search__skeleton_functions(s, level);
     SL_TRY(prepare(&done, s, level));
     if (!done) *more = false;
     if (!done || sl_search__stop(s->job, true)) return SL_OK;

@@ -36,20 +36,29 @@ static double make_orthogonal(double *v, const directions *d, int n) {
 typedef struct columns {
     const double *value;
     int count;
-    int64_t column, row; // from one to the next
+    int at[SL_SKELETON__PLAIN]; // which
+    int64_t column, row;        // from one to the next
     bool one;
 } columns;
 
 static columns columns_of(const directions *d, const sl_search__skeleton_term *t, int f,
                           const fixed *variant) {
     const sl_search__skeleton_piece *p = &d->s->piece[t->piece[f]];
-    if (!variant || variant->change.factor != f)
-        return (columns){ p->value[0], p->plains, SL_SKELETON__ROWS, 1, false };
+    if (!variant || variant->change.factor != f) {
+        columns out = { .value = p->value[0], .column = SL_SKELETON__ROWS, .row = 1 };
+        for (int i = 0; i < p->plains; i++)
+            if (!d->plain || !sl_search__skeleton_is_phase(p, i)) out.at[out.count++] = i;
+        return out;
+    }
     const sl_search__skeleton_set *set = &variant->piece->set[variant->change.set];
-    return (columns){ set->value + variant->change.variant,
-                      p->columns + sl_search__skeleton_has_summand(p),
-                      set->rows * (int64_t)set->stride, set->stride,
-                      sl_search__skeleton_has_summand(p) };
+    const bool one = sl_search__skeleton_has_summand(p);
+    columns out = { .value = set->value + variant->change.variant,
+                    .count = p->columns + one,
+                    .column = set->rows * (int64_t)set->stride,
+                    .row = set->stride,
+                    .one = one };
+    for (int i = 0; i < out.count; i++) out.at[i] = i;
+    return out;
 }
 
 void sl_search__skeleton_multiply_plains(directions *d, const sl_search__skeleton_term *t, int but,
@@ -62,7 +71,7 @@ void sl_search__skeleton_multiply_plains(directions *d, const sl_search__skeleto
         const columns v = columns_of(d, t, f, variant);
         int n = d->products;
         for (int i = v.count - 1; i >= 0; i--) {
-            const double *value = v.value + i * v.column;
+            const double *value = v.value + v.at[i] * v.column;
             const bool one = v.one && i == v.count - 1;
             int to = i * n, most = SL_MIN(n, SL_SKELETON__PRODUCTS - to);
             for (int k = 0; k < most; k++) {
@@ -122,6 +131,7 @@ static void add_y(bool *nothing, directions *d) {
     double *v = d->basis + d->rank * d->rows;
     for (int r = 0; r < d->rows; r++) v[r] = d->s->y[r] * d->s->weight[r];
     const double left = make_orthogonal(v, d, d->rank);
+    d->left = left;
     set_doubt(d, left);
     *nothing = left < SL_MAX(NOTHING, ERRORS * d->s->sigma);
 }

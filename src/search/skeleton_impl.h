@@ -126,6 +126,7 @@ typedef struct sl_search__skeleton_change {
 typedef struct sl_search__skeleton_hit {
     int32_t base;
     int changes;
+    bool plain;  // without phases beside the changes
     double left; // where y is rounded: rank of its columns, plus a part of 1 by what it leaves
     sl_search__skeleton_change change[2];
 } sl_search__skeleton_hit;
@@ -182,6 +183,8 @@ SL_NODISCARD sl_status sl_search__skeleton_list(bool *done, sl_skeletons *s);
 
 /* skeleton_pieces.c: the pieces of all terms, and their variants of a set, in that many rows. */
 SL_NODISCARD sl_status sl_search__skeleton_make_pieces(bool *done, sl_skeletons *s);
+SL_NODISCARD sl_status sl_search__skeleton_make_piece(sl_search__skeleton_piece *p, sl_skeletons *s,
+                                                      sl_search__skeleton_factor f);
 /* A piece without places for constants inside. */
 SL_NODISCARD sl_status sl_search__skeleton_make_columns(sl_search__skeleton_piece *p,
                                                         sl_skeletons *s,
@@ -190,6 +193,10 @@ SL_NODISCARD sl_status sl_search__skeleton_make_variants(bool *done, sl_skeleton
                                                          int rows);
 /* Has a piece a summand outside of its functions? Its last plain column is 1 then. */
 bool sl_search__skeleton_has_summand(const sl_search__skeleton_piece *p);
+/* Is a plain column what a phase adds to a sine? */
+static inline bool sl_search__skeleton_is_phase(const sl_search__skeleton_piece *p, int column) {
+    return p->sine && column % 2 == 1; // sin, cos, 1 or sin^2, sin cos, sin, cos, 1
+}
 /* *out := column c of a variant, with its constants in it. */
 SL_NODISCARD sl_status sl_search__skeleton_variant_expr(const sl_node **out, sl_arena *a,
                                                         const sl_search__skeleton_piece *p,
@@ -205,6 +212,9 @@ SL_NODISCARD sl_status sl_search__skeleton_put_constants(const sl_node **out, sl
                                                          const sl_search__skeleton_piece *p,
                                                          const sl_node *node,
                                                          const sl_search__skeleton_places *places);
+
+/* skeleton_function.c: a level of functions of halves. */
+SL_NODISCARD sl_status sl_search__skeleton_functions(sl_skeletons *s, int level);
 
 /* skeleton_two.c: a level of two constants inside one factor; column c of such a variant; and of
  * one of any set. */
@@ -248,7 +258,9 @@ SL_NODISCARD sl_status sl_search__skeleton_fits(bool *out, sl_search__skeleton_f
 typedef struct sl_search__skeleton_directions {
     const sl_skeletons *s;
     const sl_search__skeleton_base *base;
+    bool plain; // phases are left out
     int rows, rank;
+    double left;  // part of y that the plain columns leave
     double doubt; // part of y's direction that rounding may have made
     int most;     // columns of a variant that may be taken in
     // of the plain columns, then orthogonal to them

@@ -146,6 +146,16 @@ static bool is_summand(const sl_node *e, const sl_node *u) {
     return false;
 }
 
+/* Is u a factor of the node, or what the node is a power of? A root of -(a x + b)^2 is one of
+ * -(x + b/a)^2. */
+static bool is_factor(const sl_node *node, const sl_node *u) {
+    if (node->op == SL_OP_POW) return u == node + 1;
+    const sl_node *at = node + 1;
+    if (node->op != SL_OP_MUL) return false;
+    while (at < node + node->len && at != u) at = sl_expr_next(at);
+    return at == u && u < node + node->len;
+}
+
 /* Slots at every variable and function inside `e`, which is the node or its argument. free:
  * summands of e make no difference. */
 static sl_status add_inner_slots(piece *p, sl_skeletons *s, builder *b, const sl_node *node,
@@ -159,8 +169,7 @@ static sl_status add_inner_slots(piece *p, sl_skeletons *s, builder *b, const sl
         if (b->failed) break;
         int n = columns_of(column, b, changed, p->factor.quarters, p->sine);
         slot kind = { .node = u, .factor = true, .summand = !(free && is_summand(e, u)) };
-        // a root of (a x + b)^2 is one of (x + b/a)^2
-        kind.fractions = node->op == SL_OP_POW && u == node + 1;
+        kind.fractions = is_factor(node, u);
         SL_TRY(add_slot(p, s, b, column, n, kind));
     }
     return b->failed ? sl_fail(SL_ENOMEM, "no memory for a skeleton") : SL_OK;
@@ -210,7 +219,7 @@ sl_status sl_search__skeleton_make_columns(piece *p, sl_skeletons *s,
     return sl_search__skeleton_make_divisor(p, s);
 }
 
-static sl_status make_piece(piece *p, sl_skeletons *s, sl_search__skeleton_factor f) {
+sl_status sl_search__skeleton_make_piece(piece *p, sl_skeletons *s, sl_search__skeleton_factor f) {
     const sl_node *node = s->node[f.node];
     builder b = { .a = &s->arena };
     SL_TRY(sl_search__skeleton_make_columns(p, s, f));
@@ -230,7 +239,7 @@ static sl_status add_piece(bool *done, sl_skeletons *s, sl_search__skeleton_fact
                                     sizeof *s->piece));
     *done = *done && s->pieces < INT16_MAX;
     if (!*done) return SL_OK;
-    SL_TRY(make_piece(&s->piece[s->pieces], s, f));
+    SL_TRY(sl_search__skeleton_make_piece(&s->piece[s->pieces], s, f));
     s->pieces++;
     return SL_OK;
 }

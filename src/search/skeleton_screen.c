@@ -36,6 +36,7 @@ enum {
 };
 /* Squares of what may be left of direction 0, and of an image by rounding. */
 static const double LEFT = 1e-14, LEAST = 1e-18;
+static const double LITTLE = 1e-8; // part of y that few columns leave more of
 static const double APART = 1e-6, PARALLEL = 1e-5;
 /* Determinant of two variants that are compared further; where y is rounded, in doubts; of two that
  * have a column in common. Square of what is left of an image by rounding. */
@@ -123,6 +124,7 @@ static sl_status add_hit(screen *c, const sl_search__skeleton_change *a,
     memset(&hit, 0, sizeof hit);
     hit.base = c->at;
     hit.changes = (a != NULL) + (b != NULL);
+    hit.plain = c->d.plain;
     if (a) hit.change[0] = *a;
     if (b) hit.change[1] = *b;
     return sl_search__skeleton_add_hit(c->s, c->worker, &hit, left, &c->fitting, &c->scratch);
@@ -539,7 +541,7 @@ static sl_status try_inside(screen *c, int t) {
     return SL_OK;
 }
 
-static sl_status try_base(screen *c) {
+static sl_status try_columns(screen *c) {
     bool nothing;
     if (!sl_search__skeleton_find_directions(&nothing, &c->d, &c->s->base[c->at])) return SL_OK;
     // where y is rounded many columns fit it: few come first
@@ -560,10 +562,34 @@ static sl_status try_base(screen *c) {
     return try_pairs(c);
 }
 
+/* Has a factor of a skeleton a phase? */
+static bool has_phase(const screen *c) {
+    const sl_search__skeleton_base *b = &c->s->base[c->at];
+    for (int t = 0; t < b->terms; t++) {
+        const sl_search__skeleton_term *term = &c->s->term[b->term[t]];
+        for (int f = 0; f < term->factors; f++)
+            if (c->s->piece[term->piece[f]].sine) return true;
+    }
+    return false;
+}
+
+/* Many smooth columns leave next to nothing of any smooth function, the true one and its variants
+ * among them, which rounding then hides: again with fewer. */
+static sl_status try_base(screen *c) {
+    c->d.left = 1;
+    SL_TRY(try_columns(c));
+    if (!(c->d.left < LITTLE) || c->s->sigma > 0 || !has_phase(c)) return SL_OK;
+    c->d.plain = true;
+    sl_status st = try_columns(c);
+    c->d.plain = false;
+    return st;
+}
+
 /* The stored variants are large, and set before they are used. */
 static void begin_screen(screen *c, const sl_search__skeleton_screening *g, int worker) {
     c->s = g->s;
     c->d.s = g->s;
+    c->d.plain = false;
     c->worker = worker;
     c->sets = g->sets;
     c->inside = g->inside;

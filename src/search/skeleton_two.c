@@ -487,6 +487,7 @@ static sl_status new_workspace(workspace **out, sl_skeletons *s) {
     if (!w) return sl_fail_memory(1, sizeof *w, "variants");
     w->s = s;
     w->d.s = s;
+    w->d.plain = false;
     w->scratch = (sl_arena){ 0 };
     set_inputs(w);
     return SL_OK;

@@ -44,6 +44,7 @@ typedef struct column {
 typedef struct formula {
     const sl_skeletons *s;
     sl_arena *a;
+    bool plain; // phases are left out
     int columns;
     column column[COLUMNS];
     column before[COLUMNS]; // where y is rounded: as they were before phases were joined
@@ -109,10 +110,13 @@ static void add_columns(formula *f, const sl_search__skeleton_product *p, bool t
 static void add_products(formula *f, const sl_search__skeleton_term *t, const changed *change,
                          int changes, bool term) {
     sl_search__skeleton_product product = { .factors = t->factors };
+    const sl_node *plain[SL_SKELETON__FACTORS][SL_SKELETON__PLAIN];
     for (int k = 0; k < t->factors; k++) {
         const sl_search__skeleton_piece *p = &f->s->piece[t->piece[k]];
-        product.list[k] = p->plain;
-        product.count[k] = p->plains;
+        product.list[k] = plain[k];
+        for (int i = 0; i < p->plains; i++)
+            if (!f->plain || !sl_search__skeleton_is_phase(p, i))
+                plain[k][product.count[k]++] = p->plain[i];
         for (int i = 0; i < changes; i++)
             if (change[i].factor == k)
                 product.list[k] = change[i].expr, product.count[k] = change[i].count;
@@ -136,6 +140,7 @@ static sl_status take_columns(formula *f, const sl_search__skeleton_hit *h) {
     const bool inside = h->changes > 1 && h->change[0].term == h->change[1].term;
     changed change[2];
     f->columns = 0;
+    f->plain = h->plain;
     for (int t = 0; t < b->terms; t++) {
         bool term = true;
         for (int i = 0; i < h->changes; i++) term = term && h->change[i].term != t;
@@ -440,6 +445,7 @@ static int cmp_hit(const void *a, const void *b) {
     if (p->left != q->left) return p->left < q->left ? -1 : 1;
     if (p->changes != q->changes) return p->changes < q->changes ? -1 : 1;
     if (p->base != q->base) return p->base < q->base ? -1 : 1;
+    if (p->plain != q->plain) return q->plain ? -1 : 1;
     return memcmp(p->change, q->change, sizeof p->change);
 }
 

@@ -28,6 +28,23 @@ static void each_level_finds_its_formulas(void **state) {
     check_levels(*state, &small_grammar, formulas, SL_LEN(formulas), 0.2, 3);
 }
 
+/* A root of -x2 has a fraction of two constants inside, as one of x2 does: 7/2. */
+static void negative_roots_have_fractions(void **state) {
+    static const at_level cases[] = {
+        { "x1*sin(x2)*(sqrt(-x2) + 2) + 2*x2*sin(x2)*(sqrt(-2*x2 + 1) - 1)", 2, 7 },
+    };
+    check_levels(*state, &small_grammar, cases, SL_LEN(cases), -3, -0.2);
+}
+
+/* In a short interval a few smooth columns leave next to nothing of any function: without phases
+ * they leave enough. */
+static void few_columns_tell_smooth_functions_apart(void **state) {
+    static const at_level cases[] = {
+        { "x1*(sin(x2) + 2)*(2*sqrt(-x2) + 1) - x2*(sin(x2) - 1)*(sqrt(-x2 + 2) - 2)", 2, 0 },
+    };
+    check_levels(*state, &small_grammar, cases, SL_LEN(cases), -2, -0.2);
+}
+
 /* A sine and a cosine of one argument are one sine with a phase. */
 static void phases_are_whole_numbers(void **state) {
     sl_fixture *t = *state;
@@ -398,6 +415,8 @@ static void elimination_finds_dependent_columns(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         SL_TEST(each_level_finds_its_formulas),
+        SL_TEST(negative_roots_have_fractions),
+        SL_TEST(few_columns_tell_smooth_functions_apart),
         SL_TEST(phases_are_whole_numbers),
         SL_TEST(rounded_numbers_have_their_formula),
         SL_TEST(random_numbers_have_no_formula),
