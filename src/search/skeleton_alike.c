@@ -141,7 +141,7 @@ static sl_status try_task(const screening *g, int worker, alike *k, cleared *c, 
         SL_TRY(try_base(
             g, worker, k, c,
             (hit){
-                .base = base, .inner = -1, .alike = t.function + 1, .change.variant = t.variant }));
+                .base = base, .alike = t.function + 1, .inside[0].change.variant = t.variant }));
         tried++;
     }
     atomic_fetch_add_explicit(&g->s->job->tried, tried, memory_order_relaxed);

@@ -418,9 +418,10 @@ static sl_status write_formula(bool *good, const problem *p, sl_skeletons *s, sl
         product[t].factors = term->factors;
         for (int f = 0; f < term->factors; f++) {
             const sl_search__skeleton_piece *piece = &s->piece[term->piece[f]];
-            const bool replaced = c->replaced.term == t && c->replaced.factor == f;
-            product[t].list[f] = replaced ? c->replaced.expr : piece->plain;
-            product[t].count[f] = replaced ? c->replaced.n : piece->plains;
+            const sl_search__skeleton_replaced *replaced =
+                sl_search__skeleton_replaced_of(c, t, f);
+            product[t].list[f] = replaced ? replaced->expr : piece->plain;
+            product[t].count[f] = replaced ? replaced->n : piece->plains;
         }
         for (int i = 0; i < c->divisors; i++)
             if (below[i] && c->divisor[i].term == t) {
@@ -649,7 +650,7 @@ static void try_starts(sl_search__skeleton_solution *out, problem *p) {
 
 /* The divisor with a constant in one of its functions. */
 static sl_status begin_divisor(bool *good, cleared *c, const sl_skeletons *s,
-                               const sl_search__skeleton_clear_hit *h, sl_arena *a) {
+                               const sl_search__skeleton_inside *h, sl_arena *a) {
     divisor *d = sl_arena_alloc(a, sizeof *d);
     if (!d) return sl_fail(SL_ENOMEM, "no memory for a formula");
     *good = false;
@@ -663,16 +664,14 @@ static sl_status begin_divisor(bool *good, cleared *c, const sl_skeletons *s,
     return SL_OK;
 }
 
-sl_status sl_search__skeleton_begin(bool *good, cleared *c, const sl_skeletons *s,
-                                    const sl_search__skeleton_clear_hit *h, sl_arena *a) {
-    *good = sl_search__skeleton_find_divisors(c, s, h->base);
-    if (!*good || !h->changed) return SL_OK;
+/* The factor of a numerator with a constant inside. */
+static sl_status begin_numerator(bool *good, sl_search__skeleton_replaced *to, const cleared *c,
+                                 const sl_skeletons *s, const sl_search__skeleton_inside *h,
+                                 sl_arena *a) {
     const int t = h->change.term, f = h->change.factor;
-    if (h->inner >= 0) return begin_divisor(good, c, s, h, a);
     const sl_search__skeleton_piece *p = &s->piece[s->term[c->base->term[t]].piece[f]];
-    sl_search__skeleton_replaced *to = &c->replaced;
     to->n = 0;
-    for (int k = 0; k < h->changed; k++)
+    for (int k = 0; k < h->columns; k++)
         SL_TRY(sl_search__skeleton_change_expr(&to->expr[to->n++], a, s, p, &h->change, k));
     if (sl_search__skeleton_has_summand(p)) to->expr[to->n++] = p->plain[p->plains - 1];
     for (int k = 0; k < to->n && *good; k++) {
@@ -681,6 +680,18 @@ sl_status sl_search__skeleton_begin(bool *good, cleared *c, const sl_skeletons *
         for (int r = 0; r < s->rows; r++) *good = *good && fabs(to->value[k][r]) < 1e30;
     }
     to->term = t, to->factor = f;
+    return SL_OK;
+}
+
+sl_status sl_search__skeleton_begin(bool *good, cleared *c, const sl_skeletons *s,
+                                    const sl_search__skeleton_clear_hit *h, sl_arena *a) {
+    *good = sl_search__skeleton_find_divisors(c, s, h->base);
+    for (int k = 0; k < SL_LEN(h->inside) && *good && h->inside[k].columns; k++) {
+        if (h->inside[k].inner >= 0)
+            SL_TRY(begin_divisor(good, c, s, &h->inside[k], a));
+        else
+            SL_TRY(begin_numerator(good, &c->replaced[k], c, s, &h->inside[k], a));
+    }
     return SL_OK;
 }
 

@@ -335,7 +335,7 @@ typedef struct sl_search__skeleton_cleared {
     uint32_t mask;                       // those that y is multiplied by
     uint32_t use[SL_SKELETON__DIVISORS]; // columns of a divisor
     uint32_t lean; // terms of whose factors above only the first column is used
-    sl_search__skeleton_replaced replaced;
+    sl_search__skeleton_replaced replaced[2];
     sl_search__skeleton_space above, below, scratch[2];
     // what its test needs
     int rows_most;
@@ -352,15 +352,20 @@ typedef struct sl_search__skeleton_extent {
     bool own;      // of divisors only those columns
 } sl_search__skeleton_extent;
 
+/* A factor with a constant inside. */
+typedef struct sl_search__skeleton_inside {
+    int columns; // of it; 0: there is none
+    int inner;   // it is a divisor, and its function with that number; -1: it is none
+    sl_search__skeleton_change change;
+} sl_search__skeleton_inside;
+
 typedef struct sl_search__skeleton_clear_hit {
     int32_t base;
     uint32_t mask;
     int columns;
     double left; // part of a column; by rounding alone about 1e-15
     sl_search__skeleton_extent extent;
-    int changed; // columns of the factor that has a constant inside; 0: there is none
-    int inner;   // that factor is a divisor, and its function with that number; -1: it is none
-    sl_search__skeleton_change change;
+    sl_search__skeleton_inside inside[2];
     int32_t alike; // 0, or 1 + the piece whose variant is in the place of every such function
 } sl_search__skeleton_clear_hit;
 
@@ -395,6 +400,9 @@ bool sl_search__skeleton_is_dependent(bool *fits, sl_search__skeleton_cleared *c
 /* A factor of a term outside of the divisors that are cleared: its columns; returns how many. */
 int sl_search__skeleton_columns(const double (**value)[SL_SKELETON__ROWS], const uint64_t **name,
                                 const sl_search__skeleton_cleared *c, int t, int f);
+/* What is in the place of its plain columns; NULL: nothing. */
+const sl_search__skeleton_replaced *
+sl_search__skeleton_replaced_of(const sl_search__skeleton_cleared *c, int t, int f);
 bool sl_search__skeleton_is_cleared(const sl_search__skeleton_cleared *c, int t, int f);
 /* skeleton_clear.c: adds the hit, with its dependence, if that is one. */
 SL_NODISCARD sl_status sl_search__skeleton_add_clear_hit(sl_search__skeleton_clear_hits *h,

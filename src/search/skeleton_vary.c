@@ -83,7 +83,7 @@ static bool is_nothing(const variation *v, int k, int i) {
 
 /* Without its function only the summand beside it is left of factor f of term t. */
 static void leave_out(cleared *c, const sl_search__skeleton_piece *p, int t, int f) {
-    sl_search__skeleton_replaced *to = &c->replaced;
+    sl_search__skeleton_replaced *to = &c->replaced[0];
     to->term = t, to->factor = f;
     to->n = sl_search__skeleton_has_summand(p);
     to->name[0] = 0;
@@ -142,7 +142,7 @@ static sl_status try_variants(variation *v, varied *x, int products) {
         const int n = (int)SL_MIN(BLOCK, set->count - from);
         int count = 0;
         for (int k = 0; k < products; k++)
-            for (int i = 0; i < x->hit.changed; i++) {
+            for (int i = 0; i < x->hit.inside[0].columns; i++) {
                 const double *value = set->value + (int64_t)i * set->rows * set->stride + from;
                 if (v->wide)
                     kernels->images_wide(&v->image_wide[count], v->across[k], v->product[k], value,
@@ -159,7 +159,7 @@ static sl_status try_variants(variation *v, varied *x, int products) {
         for (int i = 0; i < n; i++) {
             bool nothing = false;
             for (int k = 0; k < count && !nothing; k++) nothing = is_nothing(v, k, i);
-            x->hit.change.variant = from + i;
+            x->hit.inside[0].change.variant = from + i;
             if (nothing) SL_TRY(check_variant(v, x));
         }
     }
@@ -172,11 +172,13 @@ static sl_status vary_above(bool *fits, variation *v, hits *h, int32_t base, int
                             extent e) {
     cleared *c = &v->c;
     const sl_search__skeleton_piece *p = &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
-    varied x = { h, p, { .base = base, .mask = c->mask, .extent = e, .inner = -1 } };
-    x.hit.change = (sl_search__skeleton_change){ (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 };
+    varied x = { h, p, { .base = base, .mask = c->mask, .extent = e } };
+    sl_search__skeleton_inside *to = &x.hit.inside[0];
+    *to = (sl_search__skeleton_inside){
+        0, -1, { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
     c->rows_most = SL_MIN(p->set[SL_SKELETON__ONE].rows, c->s->rows);
     sl_search__skeleton_use_columns(c, e);
-    const int products = take_fixed(&x.hit.changed, v, p, t, f);
+    const int products = take_fixed(&to->columns, v, p, t, f);
     *fits = products > 0;
     return *fits && find_directions(v, products) ? try_variants(v, &x, products) : SL_OK;
 }
@@ -271,14 +273,15 @@ static sl_status vary_below(bool *fits, variation *v, hits *h, int32_t base, int
     const sl_search__skeleton_inner *u = &c->divisor[i].divisor->inner[inner];
     const sl_search__skeleton_piece *p = &c->s->piece[u->piece];
     const int t = c->divisor[i].term, f = c->divisor[i].factor;
-    varied x = { h, p, { .base = base, .mask = c->mask, .extent = e, .inner = inner } };
-    x.hit.change = (sl_search__skeleton_change){ (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 };
-    x.hit.changed = e.phases && u->beside ? p->columns : 1;
+    varied x = { h, p, { .base = base, .mask = c->mask, .extent = e } };
+    const int columns = e.phases && u->beside ? p->columns : 1;
+    x.hit.inside[0] = (sl_search__skeleton_inside){
+        columns, inner, { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
     c->rows_most = SL_MIN(p->set[SL_SKELETON__ONE].rows, c->s->rows);
     sl_search__skeleton_use_columns(c, e);
     SL_TRY(sl_expr_eval(v->function, &v->scratch, u->function, c->s->x, c->rows_most, NULL));
     sl_arena_rewind(&v->scratch, 0);
-    const int products = take_without(v, i, u, x.hit.changed);
+    const int products = take_without(v, i, u, columns);
     *fits = products > 0;
     return *fits && find_directions(v, products) ? try_variants(v, &x, products) : SL_OK;
 }
