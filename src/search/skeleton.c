@@ -22,13 +22,16 @@
  *   level 9   as levels 2 and 4, where the function is in many columns
  *   level 10  as level 5, a constant in each of two terms, with further columns
  *   level 11  as level 1, one constant, the same in all places of a function (skeleton_alike.c)
+ *   level 12  as levels 2 and 4, with a constant inside each of two functions
+ *             (skeleton_vary_two.c), where that is cheap
+ *   level 13  some more of them
  *
- * Where y is rounded (skeleton_fits.c, skeleton_clear_rounded.c) levels 2, 4 and 8 to 11 do not
+ * Where y is rounded (skeleton_fits.c, skeleton_clear_rounded.c) levels 2, 4 and 8 to 13 do not
  * apply, the order is another one, and level 10 has fewer skeletons:
  *
- *   level 12  no divisors that are sums, one constant in each of two terms
+ *   level 14  no divisors that are sums, one constant in each of two terms
  *
- * Levels 1 to 4, 9 and 11 have products of one term too; otherwise these are the lattice's.
+ * Levels 1 to 4, 9 and 11 to 13 have products of one term too; otherwise these are the lattice's.
  *
  * Only operators of the default grammar are supported. */
 #include <math.h>
@@ -37,7 +40,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 13, ROWS_LEAST = 48, GRAIN = 512 };
+enum { LEVELS = 15, ROWS_LEAST = 48, GRAIN = 512 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -145,13 +148,16 @@ static const struct level {
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_WIDE },
     { .sets = ONE, .pairs = OTHERS, .pairs_alone = true },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_ALIKE },
+    { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_TWO },
+    { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_TWO_MORE },
     { .which = NO_QUOTIENTS, .sets = ONE, .pairs = NO_QUOTIENTS },
 };
 
-enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 6 };
+enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 8 };
 
 /* The order where y is rounded, by what is found; the last ones do not apply. */
-static const int rounded_levels[LEVELS] = { 0, 1, 3, 5, 7, PAIRS_ROUNDED, 6, 8, 9, 10, 11, 2, 4 };
+static const int rounded_levels[LEVELS] = { 0,  1,  3,  5, 7, PAIRS_ROUNDED, 6, 8, 9, 10,
+                                            11, 12, 13, 2, 4 };
 
 static bool is_of(const sl_search__skeleton_base *b, which w) {
     if (b->terms < 2) return false;

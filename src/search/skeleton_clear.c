@@ -328,12 +328,16 @@ sl_status sl_search__skeleton_clear_all(sl_skeletons *s, sl_search__skeleton_cle
     sl_search__skeleton_clear_screening g = { s, sl_calloc((size_t)workers, sizeof *g.hits), how };
     if (!g.hits) return sl_fail_memory((size_t)workers, sizeof *g.hits, "skeletons");
     set_weights(s);
+    const bool two = how >= SL_SKELETON__CLEAR_VARIED_TWO;
     const bool vary = how >= SL_SKELETON__CLEAR_VARIED_BELOW;
     if (how == SL_SKELETON__CLEAR_ALIKE)
         st = sl_search__skeleton_screen_alike(&done, s, g.hits);
     else
         st = sl_par_for(s->job->pool, s->n_with_divisors, GRAIN,
-                        vary ? sl_search__skeleton_vary : screen_part, &g);
+                        two    ? sl_search__skeleton_vary_two
+                        : vary ? sl_search__skeleton_vary
+                               : screen_part,
+                        &g);
     if (st == SL_OK) st = gather(&all, g.hits, workers);
     if (st == SL_OK && !sl_search__stop(s->job, true)) st = verify(s, &all, level);
     for (int w = 0; w < workers; w++) sl_free(g.hits[w].hit);

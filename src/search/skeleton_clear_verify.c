@@ -418,8 +418,7 @@ static sl_status write_formula(bool *good, const problem *p, sl_skeletons *s, sl
         product[t].factors = term->factors;
         for (int f = 0; f < term->factors; f++) {
             const sl_search__skeleton_piece *piece = &s->piece[term->piece[f]];
-            const sl_search__skeleton_replaced *replaced =
-                sl_search__skeleton_replaced_of(c, t, f);
+            const sl_search__skeleton_replaced *replaced = sl_search__skeleton_replaced_of(c, t, f);
             product[t].list[f] = replaced ? replaced->expr : piece->plain;
             product[t].count[f] = replaced ? replaced->n : piece->plains;
         }

@@ -78,7 +78,7 @@ typedef struct sl_search__skeleton_divisor {
     const sl_node *expr[SL_SKELETON__BELOW]; // the coefficient of the first is not 0
     uint64_t name[SL_SKELETON__BELOW];
     int8_t sine[SL_SKELETON__BELOW]; // of a cosine: its sine's place; else -1
-    uint32_t own; // columns that are its summands, phases of these, or 1
+    uint32_t own;                    // columns that are its summands, phases of these, or 1
     const sl_node *angle[SL_SKELETON__BELOW], *rest[SL_SKELETON__BELOW]; // of a sine: sin(angle)
                                                                          // rest; rest may be NULL
     double (*value)[SL_SKELETON__ROWS];
@@ -388,6 +388,8 @@ const sl_search__skeleton_space *
 sl_search__skeleton_divisor_products(sl_search__skeleton_cleared *c, int rows);
 const sl_search__skeleton_space *sl_search__skeleton_term_products(sl_search__skeleton_cleared *c,
                                                                    int t, int but, int rows);
+/* Divisors that are sums or functions of one: x1 alone most often has no constant. */
+uint32_t sl_search__skeleton_sums(const sl_search__skeleton_cleared *c);
 /* Has a divisor a sine, so that there may be phases? */
 bool sl_search__skeleton_has_phases(const sl_search__skeleton_cleared *c);
 /* v less what it has of the basis; returns what part of it is left. *length: of that. */
@@ -408,13 +410,21 @@ bool sl_search__skeleton_is_cleared(const sl_search__skeleton_cleared *c, int t,
 SL_NODISCARD sl_status sl_search__skeleton_add_clear_hit(sl_search__skeleton_clear_hits *h,
                                                          sl_search__skeleton_cleared *c,
                                                          const sl_search__skeleton_clear_hit *from);
+/* skeleton_vary.c: adds the hit, with its constants inside, if it is a dependence in which y takes
+ * part. The divisors, mask and rows_most of c are those of the skeleton afterwards. */
+SL_NODISCARD sl_status sl_search__skeleton_check_hit(sl_search__skeleton_clear_hits *h,
+                                                     sl_search__skeleton_cleared *c,
+                                                     const sl_search__skeleton_clear_hit *from,
+                                                     sl_arena *scratch);
 typedef enum sl_search__skeleton_clearing {
-    SL_SKELETON__CLEAR_ALL,          // no constant inside functions, all divisors and columns
-    SL_SKELETON__CLEAR_SOME,         // where these are too many: some of them
-    SL_SKELETON__CLEAR_ALIKE,        // one constant, in all places of a function
-    SL_SKELETON__CLEAR_VARIED_BELOW, // one constant inside a function of a divisor
-    SL_SKELETON__CLEAR_VARIED_ABOVE, // one inside a function of a numerator
-    SL_SKELETON__CLEAR_VARIED_WIDE,  // both, of more columns
+    SL_SKELETON__CLEAR_ALL,             // no constant inside functions, all divisors and columns
+    SL_SKELETON__CLEAR_SOME,            // where these are too many: some of them
+    SL_SKELETON__CLEAR_ALIKE,           // one constant, in all places of a function
+    SL_SKELETON__CLEAR_VARIED_BELOW,    // one constant inside a function of a divisor
+    SL_SKELETON__CLEAR_VARIED_ABOVE,    // one inside a function of a numerator
+    SL_SKELETON__CLEAR_VARIED_WIDE,     // both, of more columns
+    SL_SKELETON__CLEAR_VARIED_TWO,      // one inside each of two functions: what is cheap
+    SL_SKELETON__CLEAR_VARIED_TWO_MORE, // and some more
 } sl_search__skeleton_clearing;
 typedef struct sl_search__skeleton_clear_screening {
     sl_skeletons *s;
@@ -424,6 +434,9 @@ typedef struct sl_search__skeleton_clear_screening {
 /* skeleton_vary.c: skeletons begin .. end of those with divisors, with one constant inside. */
 SL_NODISCARD sl_status sl_search__skeleton_vary(int64_t begin, int64_t end, int worker,
                                                 void *payload);
+/* skeleton_vary_two.c: the same with one constant inside each of two functions. */
+SL_NODISCARD sl_status sl_search__skeleton_vary_two(int64_t begin, int64_t end, int worker,
+                                                    void *payload);
 /* skeleton_alike.c: skeletons with another function in the place of one of theirs. */
 typedef struct sl_search__skeleton_alike {
     const sl_skeletons *from;

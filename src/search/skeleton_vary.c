@@ -120,16 +120,17 @@ typedef struct varied {
 } varied;
 
 /* A variant whose images are dependent is a formula if y takes part in that. */
-static sl_status check_variant(variation *v, const varied *x) {
-    cleared *c = &v->c;
+sl_status sl_search__skeleton_check_hit(hits *h, cleared *c, const hit *from, sl_arena *scratch) {
+    const int rows_most = c->rows_most;
     bool good, fits;
-    c->mask = x->hit.mask;
-    sl_status st = sl_search__skeleton_begin(&good, c, c->s, &x->hit, &v->scratch);
-    sl_search__skeleton_use_columns(c, x->hit.extent);
+    c->mask = from->mask;
+    sl_status st = sl_search__skeleton_begin(&good, c, c->s, from, scratch);
+    sl_search__skeleton_use_columns(c, from->extent);
     if (st == SL_OK && good && sl_search__skeleton_is_dependent(&fits, c))
-        st = sl_search__skeleton_add_clear_hit(x->h, c, &x->hit);
-    (void)sl_search__skeleton_find_divisors(c, c->s, x->hit.base); // without the variant
-    sl_arena_rewind(&v->scratch, 0);
+        st = sl_search__skeleton_add_clear_hit(h, c, from);
+    (void)sl_search__skeleton_find_divisors(c, c->s, from->base); // without the variant
+    c->rows_most = rows_most;
+    sl_arena_rewind(scratch, 0);
     return st;
 }
 
@@ -160,7 +161,7 @@ static sl_status try_variants(variation *v, varied *x, int products) {
             bool nothing = false;
             for (int k = 0; k < count && !nothing; k++) nothing = is_nothing(v, k, i);
             x->hit.inside[0].change.variant = from + i;
-            if (nothing) SL_TRY(check_variant(v, x));
+            if (nothing) SL_TRY(sl_search__skeleton_check_hit(x->h, &v->c, &x->hit, &v->scratch));
         }
     }
     atomic_fetch_add_explicit(&v->c.s->job->tried, set->count, memory_order_relaxed);
@@ -174,8 +175,7 @@ static sl_status vary_above(bool *fits, variation *v, hits *h, int32_t base, int
     const sl_search__skeleton_piece *p = &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
     varied x = { h, p, { .base = base, .mask = c->mask, .extent = e } };
     sl_search__skeleton_inside *to = &x.hit.inside[0];
-    *to = (sl_search__skeleton_inside){
-        0, -1, { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
+    *to = (sl_search__skeleton_inside){ 0, -1, { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
     c->rows_most = SL_MIN(p->set[SL_SKELETON__ONE].rows, c->s->rows);
     sl_search__skeleton_use_columns(c, e);
     const int products = take_fixed(&to->columns, v, p, t, f);
@@ -275,8 +275,9 @@ static sl_status vary_below(bool *fits, variation *v, hits *h, int32_t base, int
     const int t = c->divisor[i].term, f = c->divisor[i].factor;
     varied x = { h, p, { .base = base, .mask = c->mask, .extent = e } };
     const int columns = e.phases && u->beside ? p->columns : 1;
-    x.hit.inside[0] = (sl_search__skeleton_inside){
-        columns, inner, { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
+    x.hit.inside[0] = (sl_search__skeleton_inside){ columns,
+                                                    inner,
+                                                    { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
     c->rows_most = SL_MIN(p->set[SL_SKELETON__ONE].rows, c->s->rows);
     sl_search__skeleton_use_columns(c, e);
     SL_TRY(sl_expr_eval(v->function, &v->scratch, u->function, c->s->x, c->rows_most, NULL));
@@ -286,8 +287,7 @@ static sl_status vary_below(bool *fits, variation *v, hits *h, int32_t base, int
     return *fits && find_directions(v, products) ? try_variants(v, &x, products) : SL_OK;
 }
 
-/* Divisors that are sums or functions of one: x1 alone most often has no constant. */
-static uint32_t sums_of(const cleared *c) {
+uint32_t sl_search__skeleton_sums(const cleared *c) {
     uint32_t mask = 0;
     for (int i = 0; i < c->divisors; i++) {
         const int t = c->divisor[i].term, f = c->divisor[i].factor;
@@ -300,7 +300,7 @@ static uint32_t sums_of(const cleared *c) {
 static sl_status vary_divisors(variation *v, hits *h, int32_t base) {
     cleared *c = &v->c;
     const bool phases = sl_search__skeleton_has_phases(c);
-    const uint32_t all = (1u << c->divisors) - 1, sums = sums_of(c);
+    const uint32_t all = (1u << c->divisors) - 1, sums = sl_search__skeleton_sums(c);
     for (int i = 0; i < c->divisors; i++)
         for (int k = 0; k < c->divisor[i].divisor->inners; k++) {
             const sl_search__skeleton_divisor *d = c->divisor[i].divisor;
