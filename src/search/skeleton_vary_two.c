@@ -15,7 +15,8 @@
  * a formula is one whose images have that direction in their span.
  *
  * Skeletons differ in cost by a factor of hundreds, and each is as likely as any other. So the
- * cheap ones are a level of their own, some more are another one, and the rest is left out. */
+ * cheap ones are a level of their own, some more are another one, and the rest is left out; so are
+ * those of few columns, which other methods have found before. */
 #include <math.h>
 #include <string.h>
 
@@ -40,12 +41,13 @@ enum {
     PRODUCTS = SL_SKELETON__CLEARED,
     PLACES = 24,
     KINDS = 4,   // bit k: columns that have function k
-    CHEAP = 60,  // cost of the first level; about the cost of so many images of eight variants
-    DEAR = 400, // of the second
+    FEW = 14,    // columns of all kinds; the lattice has most formulas of fewer
+    CHEAP = 125, // cost of the first level, in images of eight variants; of the second one
+    DEAR = 375,
 };
 /* Squares of the part of an image that is rounding error, and of what may be left of one that
  * depends on others. */
-static const double LEAST = 1e-20, NOTHING = 1e-12, SPANNED = 1e-13;
+static const double LEAST = 1e-20, NOTHING = 1e-12, SPANNED = 1e-12;
 /* What is left of the lead at least, and of a column of the outer function. */
 static const double LED = 1e-8, OUTER = 1e-9;
 
@@ -401,7 +403,9 @@ static sl_status vary_places(variation *v, hits *h, int32_t base, place *x, bool
         const double cost[2] = { cost_of(v, x, 0), cost_of(v, x, 1) };
         const int outer = cost[1] < cost[0];
         if (cost[outer] == INFINITY) continue;
-        if (cost[outer] > DEAR || (cost[outer] <= CHEAP) != cheap) return SL_OK;
+        if (v->count[0] + v->count[1] + v->count[2] + v->count[3] < FEW || cost[outer] > DEAR ||
+            (cost[outer] <= CHEAP) != cheap)
+            return SL_OK;
         v->rows = rows_of(v, outer);
         v->span = v->count[1 + outer] + DIMS;
         return try_outer(v, h, x, outer, e, base);

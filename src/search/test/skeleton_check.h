@@ -5,7 +5,17 @@
 #include "search/skeleton_impl.h"
 #include "search_check.h"
 
-enum { CLEARED = 1, VARIED_BELOW = 2, SOME = 3, VARIED = 4, VARIED_WIDE = 9, ALIKE = 11 }; // levels
+// levels
+enum {
+    CLEARED = 1,
+    VARIED_BELOW = 2,
+    SOME = 3,
+    VARIED = 4,
+    VARIED_WIDE = 9,
+    ALIKE = 11,
+    VARIED_TWO = 12,
+    VARIED_TWO_MORE = 13
+};
 
 static planted table;
 static const sl_search_grammar full_grammar = SL_SEARCH_GRAMMAR_INIT;
