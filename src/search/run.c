@@ -55,20 +55,21 @@ typedef struct step {
 
 /* The same with more constants inside. */
 #define SKELETONS_NEXT                                                             \
+    SKELETON(7, SL_SEARCH_EFFORT_NORMAL), SKELETON(6, SL_SEARCH_EFFORT_NORMAL),    \
+    SKELETON(12, SL_SEARCH_EFFORT_NORMAL), CLOSURE(0, SL_SEARCH_EFFORT_LOW),       \
+    QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL), SKELETON(13, SL_SEARCH_EFFORT_NORMAL),  \
     SKELETON(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(11, SL_SEARCH_EFFORT_NORMAL),   \
-    SKELETON(6, SL_SEARCH_EFFORT_NORMAL), SKELETON(9, SL_SEARCH_EFFORT_NORMAL),    \
-    SKELETON(7, SL_SEARCH_EFFORT_NORMAL), SKELETON(12, SL_SEARCH_EFFORT_NORMAL),   \
-    QUOTIENTS(3, SL_SEARCH_EFFORT_NORMAL)
+    SKELETON(9, SL_SEARCH_EFFORT_NORMAL)
 
 /* The grammar of pairs with three constants in a half or in a term, and with real constants. */
 #define LATTICES_EXPENSIVE                                                         \
-    SKELETON(13, SL_SEARCH_EFFORT_NORMAL), CLOSURE(1, SL_SEARCH_EFFORT_NORMAL),    \
+    CLOSURE(1, SL_SEARCH_EFFORT_NORMAL),                                           \
     CLOSURE(2, SL_SEARCH_EFFORT_NORMAL), QUOTIENTS(4, SL_SEARCH_EFFORT_NORMAL),    \
     LATTICE(5, SL_SEARCH_EFFORT_NORMAL)
 
 /* More constants in a half, or in a term. */
 #define LATTICES_MORE                                                              \
-    CLOSURE(0, SL_SEARCH_EFFORT_LOW), QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL),       \
+    QUOTIENTS(2, SL_SEARCH_EFFORT_NORMAL),                                         \
     LATTICE(3, SL_SEARCH_EFFORT_LOW), LATTICE(4, SL_SEARCH_EFFORT_LOW)
 
 #define LAST                                                                       \
@@ -135,7 +136,8 @@ static const step steps_rounded[] = {
     INNER(1, SL_SEARCH_EFFORT_NORMAL), BOTH(7, SL_SEARCH_EFFORT_LOW),
     BOTH(8, SL_SEARCH_EFFORT_NORMAL), SKELETON(8, SL_SEARCH_EFFORT_NORMAL),
     SKELETON(9, SL_SEARCH_EFFORT_NORMAL), SKELETON(10, SL_SEARCH_EFFORT_NORMAL),
-    SKELETON(11, SL_SEARCH_EFFORT_NORMAL), SKELETON(12, SL_SEARCH_EFFORT_NORMAL), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
+    SKELETON(11, SL_SEARCH_EFFORT_NORMAL), SKELETON(12, SL_SEARCH_EFFORT_NORMAL),
+    SKELETON(13, SL_SEARCH_EFFORT_NORMAL), NOISE(3, SL_SEARCH_EFFORT_NORMAL), LAST,
 };
 // clang-format on
 
