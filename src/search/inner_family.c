@@ -8,7 +8,7 @@ const sl_search__inner_traits sl_search__inner_traits_of[SL_INNER__FAMILY_COUNT]
 #define X(id, side, one, two, signs, columns, bits, op)                   \
     { SL_SIDE_##side, { SL_INNER__##one, SL_INNER__##two }, signs, columns, \
       bits, SL_OPERATOR_##op },
-// clang-format on
+    // clang-format on
     SL_INNER__FAMILIES(X)
 #undef X
 };

@@ -106,9 +106,9 @@ typedef struct terms {
     int64_t size;        // slots of a table
     uint64_t *key;       // by worker
     int32_t *term;
-    uint32_t *fold;      // by worker: a hash of each term's key
-    int32_t *chosen;     // by worker: terms
-    float *ratio; // by worker: three columns, and one of |1 / residual 0|
+    uint32_t *fold;  // by worker: a hash of each term's key
+    int32_t *chosen; // by worker: terms
+    float *ratio;    // by worker: three columns, and one of |1 / residual 0|
 } terms;
 
 /* Values at ROWS rows, modulo 1 and y: value[k], k from 2 on; value[1] is the part of y. */

@@ -22,16 +22,20 @@
  *   level 9   as levels 2 and 4, where the function is in many columns
  *   level 10  as level 5, a constant in each of two terms, with further columns
  *   level 11  as level 1, one constant, the same in all places of a function (skeleton_alike.c)
- *   level 12  as level 1, one term: a constant in each of two functions (skeleton_both.c)
- *   level 13  one term, one constant in each of two factors that are no divisors
+ *   level 12  as levels 2 and 4, with a constant inside each of two functions
+ *             (skeleton_vary_two.c), where that is cheap
+ *   level 13  some more of them
  *   level 14  a function of a half, with one constant inside (skeleton_function.c)
+ *   level 15  one term, one constant in each of two factors that are no divisors
+ *   level 16  as level 1, one term: a constant in each of two functions (skeleton_both.c)
  *
- * Where y is rounded (skeleton_fits.c, skeleton_clear_rounded.c) levels 2, 4 and 8 to 14 do not
+ * Where y is rounded (skeleton_fits.c, skeleton_clear_rounded.c) levels 2, 4 and 8 to 16 do not
  * apply, the order is another one, and level 10 has fewer skeletons:
  *
- *   level 15  no divisors that are sums, one constant in each of two terms
+ *   level 17  no divisors that are sums, one constant in each of two terms
  *
- * Levels 1 to 4, 9 and 11 to 13 have products of one term too; otherwise these are the lattice's.
+ * Levels 1 to 4, 9, 11 to 13, 15 and 16 have products of one term too; otherwise these are the
+ * lattice's.
  *
  * Only operators of the default grammar are supported. */
 #include <math.h>
@@ -40,7 +44,7 @@
 
 #include "search/skeleton_impl.h"
 
-enum { LEVELS = 16, ROWS_LEAST = 48, GRAIN = 512 };
+enum { LEVELS = 18, ROWS_LEAST = 48, GRAIN = 512 };
 
 /* ---------------------------------------------------------------- open and close ------------ */
 
@@ -149,17 +153,20 @@ static const struct level {
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_WIDE },
     { .sets = ONE, .pairs = OTHERS, .pairs_alone = true },
     { .cleared = true, .clearing = SL_SKELETON__CLEAR_ALIKE },
-    { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_BOTH },
-    { .which = ONE_TERM, .inside = true },
+    { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_TWO },
+    { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_TWO_MORE },
     { .functions = true },
+    { .which = ONE_TERM, .inside = true },
+    { .cleared = true, .clearing = SL_SKELETON__CLEAR_VARIED_BOTH },
     { .which = NO_QUOTIENTS, .sets = ONE, .pairs = NO_QUOTIENTS },
 };
 
-enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 9 };
+enum { PAIRS_ROUNDED = LEVELS - 1, NOT_ROUNDED = 11 };
 
 /* The order where y is rounded, by what is found; the last ones do not apply. */
-static const int rounded_levels[LEVELS] = { 0,  1,  3,  5,  7, PAIRS_ROUNDED, 6, 8, 9, 10,
-                                            11, 12, 13, 14, 2, 4 };
+static const int rounded_levels[LEVELS] = { 0,  1,  3,  5,  7,  PAIRS_ROUNDED,
+                                            6,  8,  9,  10, 11, 12,
+                                            13, 14, 15, 16, 2,  4 };
 
 static bool is_of(const sl_search__skeleton_base *b, which w) {
     if (w == ONE_TERM) return b->terms == 1;
@@ -256,8 +263,7 @@ static sl_status prepare(bool *done, sl_skeletons *s, int level) {
         if (*done) SL_TRY(sl_search__skeleton_make_pieces(done, s));
         if (*done) *done = count_arena(s);
     }
-    if (*done && level != 1)
-        SL_TRY(make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
+    if (*done && level != 1) SL_TRY(make_variants(done, s, SL_SKELETON__ONE, SL_SKELETON__FITTED));
     if (*done && (levels[level].sets & FRACTION))
         SL_TRY(make_variants(done, s, SL_SKELETON__FRACTION, SL_SKELETON__FITTED));
     return SL_OK;

@@ -140,8 +140,7 @@ static sl_status try_task(const screening *g, int worker, alike *k, cleared *c, 
         if (sl_search__stop(g->s->job, worker == 0)) break;
         SL_TRY(try_base(
             g, worker, k, c,
-            (hit){
-                .base = base, .inner = -1, .alike = t.function + 1, .change.variant = t.variant }));
+            (hit){ .base = base, .alike = t.function + 1, .inside[0].change.variant = t.variant }));
         tried++;
     }
     atomic_fetch_add_explicit(&g->s->job->tried, tried, memory_order_relaxed);

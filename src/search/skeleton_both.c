@@ -92,9 +92,9 @@ static bool take_products(both *v, int i, int rows) {
     const double *weight = a->u ? c->s->below : c->s->above;
     const space *w = a->u ? products_below(v, i, rows)
                           : sl_search__skeleton_term_products(c, 0, a->inside.change.factor, rows);
-    if (!w || w->count * a->inside.changed > BESIDE) return false;
+    if (!w || w->count * a->inside.columns > BESIDE) return false;
     a->products = w->count;
-    a->count = w->count * a->inside.changed;
+    a->count = w->count * a->inside.columns;
     for (int k = 0; k < w->count; k++)
         for (int r = 0; r < rows; r++) v->product[i][k][r] = w->value[k][r] * weight[r];
     return true;
@@ -164,7 +164,7 @@ static void take_images(both *v, int number, int size) {
             double m[FITTED * DIMS];
             for (int r = 0; r < rows; r++)
                 for (int d = 0; d < DIMS; d++) m[r * DIMS + d] = v->across[r * DIMS + d] * w[r];
-            for (int i = 0; i < a->inside.changed; i++)
+            for (int i = 0; i < a->inside.columns; i++)
                 kernels->images(&to->image[at++], m, w,
                                 set->value + (int64_t)i * set->rows * set->stride + from,
                                 set->stride, rows, to->n, LEAST);
@@ -202,11 +202,9 @@ static sl_status check_both(both *v, const block *a, int i, const block *b, int 
     cleared *c = &v->c;
     bool good, fits;
     hit h = { .base = v->base, .mask = c->mask, .extent = v->extent };
-    inside first = v->side[0].inside;
-    first.change.variant = a->from + i;
-    h.changed = first.changed, h.inner = first.inner, h.change = first.change;
-    h.beside = v->side[1].inside;
-    h.beside.change.variant = b->from + k;
+    for (int m = 0; m < 2; m++) h.inside[m] = v->side[m].inside;
+    h.inside[0].change.variant = a->from + i;
+    h.inside[1].change.variant = b->from + k;
     cleared *whole = sl_malloc_aligned(1, sizeof *whole);
     if (!whole) return sl_fail_memory(1, sizeof *whole, "skeletons");
     sl_status st = sl_search__skeleton_begin(&good, whole, c->s, &h, &v->scratch);
@@ -258,7 +256,7 @@ static sl_status try_pair(both *v, const side *a, const side *b) {
     cleared *c = &v->c;
     v->side[0] = *a, v->side[1] = *b;
     c->rows_most = SL_MIN(c->s->rows, FITTED);
-    c->replaced.term = -1;
+    for (int k = 0; k < SL_LEN(c->replaced); k++) c->replaced[k].term = -1;
     for (int i = 0; i < 2; i++) {
         const side *to = &v->side[i];
         if (to->u)
@@ -275,7 +273,7 @@ static sl_status try_pair(both *v, const side *a, const side *b) {
         for (int i = 0; i < 2; i++) {
             side *to = &v->side[i];
             const bool phase = v->extent.phases && (!to->u || to->u->beside);
-            to->inside.changed = phase ? to->piece->columns : 1;
+            to->inside.columns = phase ? to->piece->columns : 1;
         }
         if (take_columns(v)) return find_directions(v) ? try_variants(v) : SL_OK;
     }

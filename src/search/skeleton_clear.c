@@ -136,7 +136,7 @@ static sl_status try_masks(bool *any, cleared *c, hits *h, int32_t base, int siz
         if (count_bits(c->mask) != size) continue;
         if (sl_search__skeleton_is_dependent(&fits, c))
             SL_TRY(sl_search__skeleton_add_clear_hit(
-                h, c, &(hit){ .base = base, .mask = c->mask, .extent = e, .inner = -1 }));
+                h, c, &(hit){ .base = base, .mask = c->mask, .extent = e }));
         *any = *any || fits;
     }
     return SL_OK;
@@ -217,9 +217,7 @@ static int by_columns(const void *a, const void *b) {
     if (p->base != q->base) return p->base < q->base ? -1 : 1;
     if (p->mask != q->mask) return p->mask < q->mask ? -1 : 1;
     if (p->alike != q->alike) return p->alike < q->alike ? -1 : 1;
-    if (p->inner != q->inner) return p->inner < q->inner ? -1 : 1;
-    const int first = memcmp(&p->change, &q->change, sizeof p->change);
-    return first ? first : memcmp(&p->beside, &q->beside, sizeof p->beside);
+    return memcmp(p->inside, q->inside, sizeof p->inside);
 }
 
 /* What leaves least first, of these fewer columns. */
@@ -233,7 +231,7 @@ static sl_status begin_hit(sl_skeletons **out, alike *k, sl_skeletons *s, const 
     *out = h->alike ? &k->s : s;
     if (!h->alike) return SL_OK;
     SL_TRY(sl_search__skeleton_alike_begin(k, s));
-    return sl_search__skeleton_alike_set(k, h->alike - 1, h->change.variant);
+    return sl_search__skeleton_alike_set(k, h->alike - 1, h->inside[0].change.variant);
 }
 
 static void end_hit(alike *k, const hit *h) {
@@ -330,12 +328,15 @@ sl_status sl_search__skeleton_clear_all(sl_skeletons *s, sl_search__skeleton_cle
     sl_search__skeleton_clear_screening g = { s, sl_calloc((size_t)workers, sizeof *g.hits), how };
     if (!g.hits) return sl_fail_memory((size_t)workers, sizeof *g.hits, "skeletons");
     set_weights(s);
+    const bool two =
+        how == SL_SKELETON__CLEAR_VARIED_TWO || how == SL_SKELETON__CLEAR_VARIED_TWO_MORE;
     const bool vary = how >= SL_SKELETON__CLEAR_VARIED_BELOW;
     if (how == SL_SKELETON__CLEAR_ALIKE)
         st = sl_search__skeleton_screen_alike(&done, s, g.hits);
     else
         st = sl_par_for(s->job->pool, s->n_with_divisors, GRAIN,
                         how == SL_SKELETON__CLEAR_VARIED_BOTH ? sl_search__skeleton_vary_both
+                        : two                                 ? sl_search__skeleton_vary_two
                         : vary                                ? sl_search__skeleton_vary
                                                               : screen_part,
                         &g);

@@ -419,9 +419,9 @@ static sl_status write_formula(bool *good, const problem *p, sl_skeletons *s, sl
         product[t].factors = term->factors;
         for (int f = 0; f < term->factors; f++) {
             const sl_search__skeleton_piece *piece = &s->piece[term->piece[f]];
-            const bool replaced = c->replaced.term == t && c->replaced.factor == f;
-            product[t].list[f] = replaced ? c->replaced.expr : piece->plain;
-            product[t].count[f] = replaced ? c->replaced.n : piece->plains;
+            const sl_search__skeleton_replaced *replaced = sl_search__skeleton_replaced_of(c, t, f);
+            product[t].list[f] = replaced ? replaced->expr : piece->plain;
+            product[t].count[f] = replaced ? replaced->n : piece->plains;
         }
         for (int i = 0; i < c->divisors; i++)
             if (below[i] && c->divisor[i].term == t) {
@@ -665,15 +665,14 @@ static sl_status begin_divisor(bool *good, cleared *c, const sl_skeletons *s,
     return SL_OK;
 }
 
-/* The factor with a constant in it. */
-static sl_status begin_inside(bool *good, cleared *c, const sl_skeletons *s,
-                              const sl_search__skeleton_inside *h, sl_arena *a) {
+/* The factor of a numerator with a constant inside. */
+static sl_status begin_numerator(bool *good, sl_search__skeleton_replaced *to, const cleared *c,
+                                 const sl_skeletons *s, const sl_search__skeleton_inside *h,
+                                 sl_arena *a) {
     const int t = h->change.term, f = h->change.factor;
-    if (h->inner >= 0) return begin_divisor(good, c, s, h, a);
     const sl_search__skeleton_piece *p = &s->piece[s->term[c->base->term[t]].piece[f]];
-    sl_search__skeleton_replaced *to = &c->replaced;
     to->n = 0;
-    for (int k = 0; k < h->changed; k++)
+    for (int k = 0; k < h->columns; k++)
         SL_TRY(sl_search__skeleton_change_expr(&to->expr[to->n++], a, s, p, &h->change, k));
     if (sl_search__skeleton_has_summand(p)) to->expr[to->n++] = p->plain[p->plains - 1];
     for (int k = 0; k < to->n && *good; k++) {
@@ -687,10 +686,14 @@ static sl_status begin_inside(bool *good, cleared *c, const sl_skeletons *s,
 
 sl_status sl_search__skeleton_begin(bool *good, cleared *c, const sl_skeletons *s,
                                     const sl_search__skeleton_clear_hit *h, sl_arena *a) {
-    const sl_search__skeleton_inside first = { h->changed, h->inner, h->change };
     *good = sl_search__skeleton_find_divisors(c, s, h->base);
-    if (*good && first.changed) SL_TRY(begin_inside(good, c, s, &first, a));
-    return *good && h->beside.changed ? begin_inside(good, c, s, &h->beside, a) : SL_OK;
+    for (int k = 0; k < SL_LEN(h->inside) && *good && h->inside[k].columns; k++) {
+        if (h->inside[k].inner >= 0)
+            SL_TRY(begin_divisor(good, c, s, &h->inside[k], a));
+        else
+            SL_TRY(begin_numerator(good, &c->replaced[k], c, s, &h->inside[k], a));
+    }
+    return SL_OK;
 }
 
 static bool is_same(const cleared *c, const sl_search__skeleton_solution *x) {

@@ -11,10 +11,11 @@
 
 #include "search/skeleton_impl.h"
 
-/* Columns of a term: all of them where y is exact, since what is left out may be what is missing. */
+/* Columns of a term: all of them where y is exact, since what is left out may be what is missing.
+ */
 enum { ROWS = SL_SKELETON__ROWS, PRODUCTS = 64, PRODUCTS_ROUNDED = SL_SKELETON__PRODUCTS };
 static const double DEPENDENT = 1e-11; // part of a column
-static const double EXACT = 1e-6; // what is left of exact y, as a part: terms may cancel
+static const double EXACT = 1e-6;      // what is left of exact y, as a part: terms may cancel
 /* Squares of a uniform error: mean, standard deviation, and how many of these are allowed. */
 static const double MEAN = 1.0 / 3, DEVIATION = 0.3, DEVIATIONS = 6;
 

@@ -78,7 +78,7 @@ typedef struct sl_search__skeleton_divisor {
     const sl_node *expr[SL_SKELETON__BELOW]; // the coefficient of the first is not 0
     uint64_t name[SL_SKELETON__BELOW];
     int8_t sine[SL_SKELETON__BELOW]; // of a cosine: its sine's place; else -1
-    uint32_t own; // columns that are its summands, phases of these, or 1
+    uint32_t own;                    // columns that are its summands, phases of these, or 1
     const sl_node *angle[SL_SKELETON__BELOW], *rest[SL_SKELETON__BELOW]; // of a sine: sin(angle)
                                                                          // rest; rest may be NULL
     double (*value)[SL_SKELETON__ROWS];
@@ -360,7 +360,7 @@ typedef struct sl_search__skeleton_cleared {
     uint32_t mask;                       // those that y is multiplied by
     uint32_t use[SL_SKELETON__DIVISORS]; // columns of a divisor
     uint32_t lean; // terms of whose factors above only the first column is used
-    sl_search__skeleton_replaced replaced;
+    sl_search__skeleton_replaced replaced[2];
     sl_search__skeleton_space above, below, scratch[2];
     // what its test needs
     int rows_most;
@@ -377,10 +377,10 @@ typedef struct sl_search__skeleton_extent {
     bool own;      // of divisors only those columns
 } sl_search__skeleton_extent;
 
-/* A constant inside a function of a factor. */
+/* A factor with a constant inside. */
 typedef struct sl_search__skeleton_inside {
-    int changed; // columns of the factor that has it; 0: there is none
-    int inner;   // that factor is a divisor, and its function with that number; -1: it is none
+    int columns; // of it; 0: there is none
+    int inner;   // it is a divisor, and its function with that number; -1: it is none
     sl_search__skeleton_change change;
 } sl_search__skeleton_inside;
 
@@ -390,11 +390,8 @@ typedef struct sl_search__skeleton_clear_hit {
     int columns;
     double left; // part of a column; by rounding alone about 1e-15
     sl_search__skeleton_extent extent;
-    int changed; // columns of the factor that has a constant inside; 0: there is none
-    int inner;   // that factor is a divisor, and its function with that number; -1: it is none
-    sl_search__skeleton_change change;
+    sl_search__skeleton_inside inside[2];
     int32_t alike; // 0, or 1 + the piece whose variant is in the place of every such function
-    sl_search__skeleton_inside beside; // a second constant
 } sl_search__skeleton_clear_hit;
 
 typedef struct sl_search__skeleton_clear_hits {
@@ -416,6 +413,8 @@ const sl_search__skeleton_space *
 sl_search__skeleton_divisor_products(sl_search__skeleton_cleared *c, int rows);
 const sl_search__skeleton_space *sl_search__skeleton_term_products(sl_search__skeleton_cleared *c,
                                                                    int t, int but, int rows);
+/* Divisors that are sums or functions of one: x1 alone most often has no constant. */
+uint32_t sl_search__skeleton_sums(const sl_search__skeleton_cleared *c);
 /* Has a divisor a sine, so that there may be phases? */
 bool sl_search__skeleton_has_phases(const sl_search__skeleton_cleared *c);
 /* v less what it has of the basis; returns what part of it is left. *length: of that. */
@@ -428,19 +427,30 @@ bool sl_search__skeleton_is_dependent(bool *fits, sl_search__skeleton_cleared *c
 /* A factor of a term outside of the divisors that are cleared: its columns; returns how many. */
 int sl_search__skeleton_columns(const double (**value)[SL_SKELETON__ROWS], const uint64_t **name,
                                 const sl_search__skeleton_cleared *c, int t, int f);
+/* What is in the place of its plain columns; NULL: nothing. */
+const sl_search__skeleton_replaced *
+sl_search__skeleton_replaced_of(const sl_search__skeleton_cleared *c, int t, int f);
 bool sl_search__skeleton_is_cleared(const sl_search__skeleton_cleared *c, int t, int f);
 /* skeleton_clear.c: adds the hit, with its dependence, if that is one. */
 SL_NODISCARD sl_status sl_search__skeleton_add_clear_hit(sl_search__skeleton_clear_hits *h,
                                                          sl_search__skeleton_cleared *c,
                                                          const sl_search__skeleton_clear_hit *from);
+/* skeleton_vary.c: adds the hit, with its constants inside, if it is a dependence in which y takes
+ * part. The divisors, mask and rows_most of c are those of the skeleton afterwards. */
+SL_NODISCARD sl_status sl_search__skeleton_check_hit(sl_search__skeleton_clear_hits *h,
+                                                     sl_search__skeleton_cleared *c,
+                                                     const sl_search__skeleton_clear_hit *from,
+                                                     sl_arena *scratch);
 typedef enum sl_search__skeleton_clearing {
-    SL_SKELETON__CLEAR_ALL,          // no constant inside functions, all divisors and columns
-    SL_SKELETON__CLEAR_SOME,         // where these are too many: some of them
-    SL_SKELETON__CLEAR_ALIKE,        // one constant, in all places of a function
-    SL_SKELETON__CLEAR_VARIED_BELOW, // one constant inside a function of a divisor
-    SL_SKELETON__CLEAR_VARIED_ABOVE, // one inside a function of a numerator
-    SL_SKELETON__CLEAR_VARIED_WIDE,  // both, of more columns
-    SL_SKELETON__CLEAR_VARIED_BOTH,  // one term: one of both each, or two in one divisor
+    SL_SKELETON__CLEAR_ALL,             // no constant inside functions, all divisors and columns
+    SL_SKELETON__CLEAR_SOME,            // where these are too many: some of them
+    SL_SKELETON__CLEAR_ALIKE,           // one constant, in all places of a function
+    SL_SKELETON__CLEAR_VARIED_BELOW,    // one constant inside a function of a divisor
+    SL_SKELETON__CLEAR_VARIED_ABOVE,    // one inside a function of a numerator
+    SL_SKELETON__CLEAR_VARIED_WIDE,     // both, of more columns
+    SL_SKELETON__CLEAR_VARIED_TWO,      // one inside each of two functions: what is cheap
+    SL_SKELETON__CLEAR_VARIED_TWO_MORE, // and some more
+    SL_SKELETON__CLEAR_VARIED_BOTH,     // the same of one term, where their columns are apart
 } sl_search__skeleton_clearing;
 typedef struct sl_search__skeleton_clear_screening {
     sl_skeletons *s;
@@ -453,10 +463,13 @@ SL_NODISCARD sl_status sl_search__skeleton_vary(int64_t begin, int64_t end, int 
 /* Without its function only the summand beside it is left of factor f of term t. */
 void sl_search__skeleton_leave_out(sl_search__skeleton_cleared *c,
                                    const sl_search__skeleton_piece *p, int t, int f);
-/* skeleton_both.c: skeletons begin .. end of those with divisors that have one term, with a constant
- * in each of two functions. */
+/* skeleton_both.c: of those that have one term, with a constant in each of two functions whose
+ * columns are apart. */
 SL_NODISCARD sl_status sl_search__skeleton_vary_both(int64_t begin, int64_t end, int worker,
                                                      void *payload);
+/* skeleton_vary_two.c: the same with one constant inside each of two functions. */
+SL_NODISCARD sl_status sl_search__skeleton_vary_two(int64_t begin, int64_t end, int worker,
+                                                    void *payload);
 /* skeleton_alike.c: skeletons with another function in the place of one of theirs. */
 typedef struct sl_search__skeleton_alike {
     const sl_skeletons *from;

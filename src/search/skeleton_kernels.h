@@ -14,6 +14,7 @@ enum {
     SL_SKELETON__PIVOTS = 64,    // rows of an elimination at most
     SL_SKELETON__BLOCK = 128,    // variants at once
     SL_SKELETON__SIEVED = 64,    // the same where a block is long
+    SL_SKELETON__SPAN = 40,      // directions that columns may be taken out of
     SL_SKELETON__BESIDE = 4,     // columns of a variant beside another
     SL_SKELETON__TOGETHER = 6,   // columns of two variants
     SL_SKELETON__MINORS = 20,    // the most of them: subsets of 3 of 6 rows
@@ -91,6 +92,12 @@ typedef struct sl_search__skeleton_kernels {
      * that have direction 0, unless these are rounding alone: at[] := which; returns how many. */
     int (*meet_four)(int *at, const sl_search__skeleton_four *f, int rows, int n, double least,
                      double turned);
+    /* out[r][0 ..] := as many of the `span` directions across[r stride + d] as are asked for, less
+     * what they have of the columns, `rows` apart, that are not next to 0 in these directions;
+     * their lengths are of order 1 if the columns' are. false: there are too few. stride: span
+     * rounded up to a multiple of SL_SKELETON__LANES, with 0 there. */
+    bool (*beside)(double *out, int dims, const double *across, int span, const double *column,
+                   int n, int rows, double least);
     /* high, low := hashes of q[2..4] / q[1] in cells; 0 where direction 0 has all of it. */
     void (*keys)(uint32_t *high, uint32_t *low, const sl_search__skeleton_image *image, int n);
 } sl_search__skeleton_kernels;

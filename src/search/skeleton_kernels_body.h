@@ -359,6 +359,88 @@ static int meet_four(int *at, const sl_search__skeleton_four *f, int rows, int n
     return found;
 }
 
+enum { SPAN = SL_SKELETON__SPAN };
+
+/* The direction but the first with the largest part of a column, and that part; -1: it is next to
+ * 0. */
+static int pivot_of(const double *q, int span, double least) {
+    int best = -1;
+    for (int d = 1; d < span; d++)
+        if (fabs(q[d]) > least) best = d, least = fabs(q[d]);
+    return best;
+}
+
+/* Images of n <= TOGETHER columns: out[k SPAN + d]. */
+SL_INLINE void image_columns(double *out, const double *across, int span, const double *column,
+                             int n, int rows) {
+    for (int d = 0; d < span; d += WD) {
+        dvec q[TOGETHER] = { { 0 } };
+        for (int r = 0; r < rows; r++) {
+            const dvec x = d_load(across + r * span + d);
+            for (int k = 0; k < n; k++) q[k] += column[k * rows + r] * x;
+        }
+        for (int k = 0; k < n; k++) d_store(out + k * SPAN + d, q[k]);
+    }
+}
+
+/* Of all columns, which have length 1 then. */
+static void image_all(double (*q)[SPAN], const double *across, int span, const double *column,
+                      int n, int rows) {
+    int k = 0;
+    for (; k + TOGETHER <= n; k += TOGETHER)
+        image_columns(q[k], across, span, column + k * rows, TOGETHER, rows);
+    for (; k < n; k++) image_columns(q[k], across, span, column + k * rows, 1, rows);
+    for (k = 0; k < n; k++) {
+        const double norm = square(column + k * rows, rows);
+        const double scale = norm > 0 && norm < HUGE_VAL ? 1 / sqrt(norm) : 0;
+        for (int d = 0; d < span; d += WD)
+            d_store(q[k] + d, scale > 0 ? d_load(q[k] + d) * scale : d_set(0));
+    }
+}
+
+/* v less so much of q. */
+static inline void take_out(double *v, const double *q, double part, int n) {
+    for (int d = 0; d < n; d += WD) d_store(v + d, d_load(v + d) - part * d_load(q + d));
+}
+
+static bool beside(double *out, int dims, const double *across, int span, const double *column,
+                   int n, int rows, double least) {
+    double q[SPAN][SPAN];
+    int pivot[SPAN], kept = 0, free[SPAN], frees = 0;
+    bool taken[SPAN] = { false };
+    const int stride = (span + SL_SKELETON__LANES - 1) / SL_SKELETON__LANES * SL_SKELETON__LANES;
+    image_all(q, across, stride, column, n, rows);
+    for (int k = 0; k < n; k++) {
+        double *v = q[k];
+        for (int b = 0; b < kept; b++) {
+            take_out(v, q[b], v[pivot[b]], stride);
+            v[pivot[b]] = 0;
+        }
+        const int at = pivot_of(v, span, least);
+        if (at < 0) continue;
+        const double scale = 1 / v[at];
+        for (int d = 0; d < stride; d += WD) d_store(q[kept] + d, d_load(v + d) * scale);
+        for (int b = 0; b < kept; b++) {
+            take_out(q[b], q[kept], q[b][at], stride);
+            q[b][at] = 0;
+        }
+        pivot[kept++] = at;
+        taken[at] = true;
+    }
+    for (int d = 0; d < span && frees < dims; d++)
+        if (!taken[d]) free[frees++] = d;
+    if (frees < dims) return false;
+    for (int b = 0; b < kept; b++)
+        for (int d = 0; d < dims; d++) q[b][d] = q[b][free[d]]; // free[d] >= d
+    for (int r = 0; r < rows; r++)
+        for (int d = 0; d < dims; d++) out[r * dims + d] = across[r * stride + free[d]];
+    for (int r = 0; r < rows; r++) {
+        double *to = out + r * dims;
+        for (int b = 0; b < kept; b++) take_out(to, q[b], across[r * stride + pivot[b]], dims);
+    }
+    return true;
+}
+
 static void keys(uint32_t *restrict high, uint32_t *restrict low,
                  const sl_search__skeleton_image *restrict image, int n) {
     const double *restrict q1 = image->q[1], *restrict q2 = image->q[2], *restrict q3 = image->q[3],
@@ -390,5 +472,6 @@ const sl_search__skeleton_kernels KERNELS = {
     .minors = minors,
     .meet = meet,
     .meet_four = meet_four,
+    .beside = beside,
     .keys = keys,
 };

@@ -107,13 +107,20 @@ bool sl_search__skeleton_is_cleared(const cleared *c, int t, int f) {
     return false;
 }
 
+const sl_search__skeleton_replaced *sl_search__skeleton_replaced_of(const cleared *c, int t,
+                                                                    int f) {
+    for (int k = 0; k < SL_LEN(c->replaced); k++)
+        if (c->replaced[k].term == t && c->replaced[k].factor == f) return &c->replaced[k];
+    return NULL;
+}
+
 int sl_search__skeleton_columns(const double (**value)[ROWS], const uint64_t **name,
                                 const cleared *c, int t, int f) {
     const sl_search__skeleton_piece *p = &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
-    const bool replaced = c->replaced.term == t && c->replaced.factor == f;
-    *value = replaced ? c->replaced.value : p->value;
-    *name = replaced ? c->replaced.name : p->name;
-    if (replaced) return c->replaced.n;
+    const sl_search__skeleton_replaced *replaced = sl_search__skeleton_replaced_of(c, t, f);
+    *value = replaced ? replaced->value : p->value;
+    *name = replaced ? replaced->name : p->name;
+    if (replaced) return replaced->n;
     return c->lean >> t & 1 ? SL_MIN(p->plains, 1) : p->plains;
 }
 
@@ -165,7 +172,7 @@ bool sl_search__skeleton_find_divisors(cleared *c, const sl_skeletons *s, int32_
     c->s = s;
     c->base = &s->base[base];
     c->divisors = 0;
-    c->replaced.term = -1;
+    c->replaced[0].term = c->replaced[1].term = -1;
     c->rows_most = s->rows;
     c->every = false;
     for (int t = 0; t < c->base->terms; t++) {

@@ -82,7 +82,7 @@ static bool is_nothing(const variation *v, int k, int i) {
 }
 
 void sl_search__skeleton_leave_out(cleared *c, const sl_search__skeleton_piece *p, int t, int f) {
-    sl_search__skeleton_replaced *to = &c->replaced;
+    sl_search__skeleton_replaced *to = &c->replaced[0];
     to->term = t, to->factor = f;
     to->n = sl_search__skeleton_has_summand(p);
     to->name[0] = 0;
@@ -119,16 +119,17 @@ typedef struct varied {
 } varied;
 
 /* A variant whose images are dependent is a formula if y takes part in that. */
-static sl_status check_variant(variation *v, const varied *x) {
-    cleared *c = &v->c;
+sl_status sl_search__skeleton_check_hit(hits *h, cleared *c, const hit *from, sl_arena *scratch) {
+    const int rows_most = c->rows_most;
     bool good, fits;
-    c->mask = x->hit.mask;
-    sl_status st = sl_search__skeleton_begin(&good, c, c->s, &x->hit, &v->scratch);
-    sl_search__skeleton_use_columns(c, x->hit.extent);
+    c->mask = from->mask;
+    sl_status st = sl_search__skeleton_begin(&good, c, c->s, from, scratch);
+    sl_search__skeleton_use_columns(c, from->extent);
     if (st == SL_OK && good && sl_search__skeleton_is_dependent(&fits, c))
-        st = sl_search__skeleton_add_clear_hit(x->h, c, &x->hit);
-    (void)sl_search__skeleton_find_divisors(c, c->s, x->hit.base); // without the variant
-    sl_arena_rewind(&v->scratch, 0);
+        st = sl_search__skeleton_add_clear_hit(h, c, from);
+    (void)sl_search__skeleton_find_divisors(c, c->s, from->base); // without the variant
+    c->rows_most = rows_most;
+    sl_arena_rewind(scratch, 0);
     return st;
 }
 
@@ -141,7 +142,7 @@ static sl_status try_variants(variation *v, varied *x, int products) {
         const int n = (int)SL_MIN(BLOCK, set->count - from);
         int count = 0;
         for (int k = 0; k < products; k++)
-            for (int i = 0; i < x->hit.changed; i++) {
+            for (int i = 0; i < x->hit.inside[0].columns; i++) {
                 const double *value = set->value + (int64_t)i * set->rows * set->stride + from;
                 if (v->wide)
                     kernels->images_wide(&v->image_wide[count], v->across[k], v->product[k], value,
@@ -158,8 +159,8 @@ static sl_status try_variants(variation *v, varied *x, int products) {
         for (int i = 0; i < n; i++) {
             bool nothing = false;
             for (int k = 0; k < count && !nothing; k++) nothing = is_nothing(v, k, i);
-            x->hit.change.variant = from + i;
-            if (nothing) SL_TRY(check_variant(v, x));
+            x->hit.inside[0].change.variant = from + i;
+            if (nothing) SL_TRY(sl_search__skeleton_check_hit(x->h, &v->c, &x->hit, &v->scratch));
         }
     }
     atomic_fetch_add_explicit(&v->c.s->job->tried, set->count, memory_order_relaxed);
@@ -171,11 +172,12 @@ static sl_status vary_above(bool *fits, variation *v, hits *h, int32_t base, int
                             extent e) {
     cleared *c = &v->c;
     const sl_search__skeleton_piece *p = &c->s->piece[c->s->term[c->base->term[t]].piece[f]];
-    varied x = { h, p, { .base = base, .mask = c->mask, .extent = e, .inner = -1 } };
-    x.hit.change = (sl_search__skeleton_change){ (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 };
+    varied x = { h, p, { .base = base, .mask = c->mask, .extent = e } };
+    sl_search__skeleton_inside *to = &x.hit.inside[0];
+    *to = (sl_search__skeleton_inside){ 0, -1, { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
     c->rows_most = SL_MIN(p->set[SL_SKELETON__ONE].rows, c->s->rows);
     sl_search__skeleton_use_columns(c, e);
-    const int products = take_fixed(&x.hit.changed, v, p, t, f);
+    const int products = take_fixed(&to->columns, v, p, t, f);
     *fits = products > 0;
     return *fits && find_directions(v, products) ? try_variants(v, &x, products) : SL_OK;
 }
@@ -270,20 +272,21 @@ static sl_status vary_below(bool *fits, variation *v, hits *h, int32_t base, int
     const sl_search__skeleton_inner *u = &c->divisor[i].divisor->inner[inner];
     const sl_search__skeleton_piece *p = &c->s->piece[u->piece];
     const int t = c->divisor[i].term, f = c->divisor[i].factor;
-    varied x = { h, p, { .base = base, .mask = c->mask, .extent = e, .inner = inner } };
-    x.hit.change = (sl_search__skeleton_change){ (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 };
-    x.hit.changed = e.phases && u->beside ? p->columns : 1;
+    varied x = { h, p, { .base = base, .mask = c->mask, .extent = e } };
+    const int columns = e.phases && u->beside ? p->columns : 1;
+    x.hit.inside[0] = (sl_search__skeleton_inside){ columns,
+                                                    inner,
+                                                    { (int8_t)t, (int8_t)f, SL_SKELETON__ONE, 0 } };
     c->rows_most = SL_MIN(p->set[SL_SKELETON__ONE].rows, c->s->rows);
     sl_search__skeleton_use_columns(c, e);
     SL_TRY(sl_expr_eval(v->function, &v->scratch, u->function, c->s->x, c->rows_most, NULL));
     sl_arena_rewind(&v->scratch, 0);
-    const int products = take_without(v, i, u, x.hit.changed);
+    const int products = take_without(v, i, u, columns);
     *fits = products > 0;
     return *fits && find_directions(v, products) ? try_variants(v, &x, products) : SL_OK;
 }
 
-/* Divisors that are sums or functions of one: x1 alone most often has no constant. */
-static uint32_t sums_of(const cleared *c) {
+uint32_t sl_search__skeleton_sums(const cleared *c) {
     uint32_t mask = 0;
     for (int i = 0; i < c->divisors; i++) {
         const int t = c->divisor[i].term, f = c->divisor[i].factor;
@@ -296,7 +299,7 @@ static uint32_t sums_of(const cleared *c) {
 static sl_status vary_divisors(variation *v, hits *h, int32_t base) {
     cleared *c = &v->c;
     const bool phases = sl_search__skeleton_has_phases(c);
-    const uint32_t all = (1u << c->divisors) - 1, sums = sums_of(c);
+    const uint32_t all = (1u << c->divisors) - 1, sums = sl_search__skeleton_sums(c);
     for (int i = 0; i < c->divisors; i++)
         for (int k = 0; k < c->divisor[i].divisor->inners; k++) {
             const sl_search__skeleton_divisor *d = c->divisor[i].divisor;

@@ -13,7 +13,7 @@
 
 #include "search/bench/pair_file.h"
 
-enum { LEVELS = 16 };
+enum { LEVELS = 24 };
 
 static const sl_search__method *const methods[] = { &sl_search__closure, &sl_search__lattice,
                                                     &sl_search__quotients, &sl_search__rational,

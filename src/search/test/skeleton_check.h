@@ -13,8 +13,11 @@ enum {
     VARIED = 4,
     VARIED_WIDE = 9,
     ALIKE = 11,
-    BOTH = 12,
-    ONE_TERM = 13,
+    VARIED_TWO = 12,
+    VARIED_TWO_MORE = 13,
+    FUNCTIONS = 14,
+    ONE_TERM = 15,
+    BOTH = 16,
 };
 
 static planted table;

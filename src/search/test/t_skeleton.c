@@ -340,6 +340,36 @@ static void kernels_agree(void **state) {
              n_four);
 }
 
+/* Directions beside columns, one of which is a combination of others: orthogonal to all of them,
+ * the same bits on every CPU, the first direction among them. */
+static void directions_are_taken_beside_columns(void **state) {
+    sl_fixture *t = *state;
+    enum { ROWS = 24, N = 5, SPAN = 13, STRIDE = 16, DIMS = SL_SKELETON__DIMS };
+    double across[ROWS * STRIDE] = { 0 }, column[N * ROWS], out[2][ROWS * DIMS];
+    for (int r = 0; r < ROWS; r++) {
+        for (int d = 0; d < SPAN; d++) across[r * STRIDE + d] = sl_rng_normal(&t->rng);
+        for (int k = 0; k < N; k++) column[k * ROWS + r] = sl_rng_normal(&t->rng);
+        column[3 * ROWS + r] = 2 * column[r] - column[ROWS + r];
+    }
+    for (int isa = 0; isa <= (int)sl_cpu_best(); isa++) {
+        const sl_search__skeleton_kernels *k = sl_search__skeleton_kernels_at((sl_isa)isa);
+        double *to = out[isa > 0];
+        SL_CHECK(t, k->beside(to, DIMS, across, SPAN, column, N, ROWS, 1e-9), "too few");
+        SL_CHECK(t, !memcmp(to, out[0], sizeof out[0]), "%s differs", sl_isa_name((sl_isa)isa));
+        SL_CHECK(t, !k->beside(to, SPAN - N + 2, across, SPAN, column, N, ROWS, 1e-9), "too many");
+    }
+    SL_CHECK(t,
+             sl_search__skeleton_kernels_at(sl_cpu())->beside(out[0], DIMS, across, SPAN, column, N,
+                                                              ROWS, 1e-9),
+             "too few");
+    for (int k = 0; k < N; k++)
+        for (int d = 0; d < DIMS; d++) {
+            double sum = 0;
+            for (int r = 0; r < ROWS; r++) sum += column[k * ROWS + r] * out[0][r * DIMS + d];
+            SL_CHECK(t, fabs(sum) < 1e-10, "column %d, direction %d: %g", k, d, sum);
+        }
+}
+
 /* A column that is in the span of the others has no image: the determinant with any vector in its
  * place is not 0. */
 static void missing_columns_do_not_meet(void **state) {
@@ -427,6 +457,7 @@ int main(void) {
         SL_TEST(memory_stays_below_its_limit),
         SL_TEST(failing_allocations_are_reported),
         SL_TEST(kernels_agree),
+        SL_TEST(directions_are_taken_beside_columns),
         SL_TEST(elimination_finds_dependent_columns),
         SL_TEST(missing_columns_do_not_meet),
     };

@@ -1,7 +1,5 @@
 #include "skeleton_check.h"
 
-enum { FUNCTIONS = 14 }; // level
-
 static const at_level formulas[] = {
     // the branch of the inverse sine is not known; a phase
     { "2*sin(sqrt(x1) - 4*x2^2) + 1", 2, FUNCTIONS },

@@ -52,8 +52,8 @@ static void powers_of_exponentials_are_exponentials(void **state) {
     plant(&table, t, "x1", 2, 20, 1, 3);
     for (int i = 0; i < SL_LEN(cases); i++) {
         const sl_node *out;
-        SL_MUST(t, sl_search__simplify(&out, &t->arena, parse(t, cases[i][0]), NULL,
-                                       &table.problem));
+        SL_MUST(t,
+                sl_search__simplify(&out, &t->arena, parse(t, cases[i][0]), NULL, &table.problem));
         assert_string_equal(print(t, out, NULL), cases[i][1]);
     }
 }
