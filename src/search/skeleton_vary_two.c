@@ -173,7 +173,7 @@ static bool has_kind(const place *x, unsigned kind, int t) {
 static bool take_kind(variation *v, const place *x, unsigned kind, extent e, int rows) {
     cleared *c = &v->c;
     products *to = &v->kind[kind];
-    const divisor *whole[SL_SKELETON__DIVISORS];
+    const divisor *whole[SL_SKELETON__DIVISORS] = { NULL };
     bool good = true;
     to->count = 0;
     c->replaced[0].term = c->replaced[1].term = -1;
@@ -366,11 +366,11 @@ static int rows_of(const variation *v, int outer) {
 /* With function `outer` in the outer loop; infinite where columns are too many. */
 static double cost_of(const variation *v, const place *x, int outer) {
     const int columns = v->count[2 - outer] + v->count[KINDS - 1];
-    const int variants = variants_of(&x[1 - outer])->count;
+    const int blocks = (variants_of(&x[1 - outer])->count + LANES - 1) / LANES;
     if (columns > INNER || columns == 0 || v->count[1 + outer] + DIMS > SPAN ||
         rows_of(v, outer) > v->c.rows_most)
         return INFINITY;
-    return variants_of(&x[outer])->count * (1.0 + columns * ((variants + LANES - 1) / LANES));
+    return variants_of(&x[outer])->count * (1.0 + columns * blocks);
 }
 
 /* Counts columns of all kinds; false: too many, or a place is not in a divisor that is cleared. */
