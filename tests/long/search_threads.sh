@@ -6,7 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-programs=(search.cancel search.run search.skeleton search.skeleton_two search.quotients
+programs=(search.cancel search.run search.lattice search.skeleton search.skeleton_two
+    search.skeleton_vary search.skeleton_vary_two search.skeleton_function search.quotients
     search.spans search.noise discover.run api.discover par.pool)
 
 cmake --preset thread -B "$dir" > "$dir/log" 2>&1 &&
