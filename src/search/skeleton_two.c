@@ -291,6 +291,8 @@ static sl_status evaluate(workspace *w, const piece *p, const use *list, int32_t
         w->rows_most =
             SL_MAX(w->rows_most, sl_search__skeleton_rows(w->s, &w->s->base[list[k].base]));
     w->count = list_variants(w->list, w->s, p);
+    w->stride = 0;
+    if (w->count == 0) return SL_OK; // its columns may be too many for a workspace
     SL_TRY(evaluate_rows(w, p, PROBES));
     leave_out_equal(w, p);
     SL_TRY(evaluate_rows(w, p, w->rows_most));
