@@ -42,6 +42,22 @@ static inline sl_status run_skeletons(sl_search_result **out, sl_pool *pool,
     return run_method(out, &sl_search__skeletons, pool, &table.problem, o, from, to);
 }
 
+/* These levels find the same in the planted table on one thread and on three. */
+static inline void check_threads(sl_fixture *t, const sl_search_grammar *grammar, int from,
+                                 int to) {
+    const sl_search_options o = with_grammar(grammar);
+    sl_search_result *r[2];
+    for (int i = 0; i < 2; i++) {
+        sl_pool *pool;
+        SL_MUST(t, sl_par_pool_new(&pool, 1 + 2 * i));
+        SL_MUST(t, run_skeletons(&r[i], pool, &o, from, to));
+        sl_par_pool_free(pool);
+    }
+    const bool same = r[0]->count > 0 && same_answers(r[0], r[1]);
+    SL_CHECK(t, same, "%lld and %lld formulas", (long long)r[0]->count, (long long)r[1]->count);
+    for (int i = 0; i < 2; i++) sl_search_result_free(r[i]);
+}
+
 /* A quotient with many coefficients comes close to any smooth function, and fits any numbers if
  * there are as many of them as rows. */
 static inline void check_other_functions(sl_fixture *t, const int *levels, int n) {

@@ -51,18 +51,8 @@ static void roots_of_both_signs_have_their_constant(void **state) {
 
 static void answers_do_not_depend_on_threads(void **state) {
     sl_fixture *t = *state;
-    const sl_search_options o = with_grammar(&full_grammar);
-    sl_search_result *r[2];
     plant(&table, t, "(exp(-3*x2) + 8)/((x1 + 7)*(2*exp(5*x1) - 9))", 2, 64, 0.3, 3);
-    for (int i = 0; i < 2; i++) {
-        sl_pool *pool;
-        SL_MUST(t, sl_par_pool_new(&pool, 1 + 2 * i));
-        SL_MUST(t, run_skeletons(&r[i], pool, &o, BOTH, BOTH));
-        sl_par_pool_free(pool);
-    }
-    const bool same = r[0]->count > 0 && same_answers(r[0], r[1]);
-    SL_CHECK(t, same, "%lld and %lld formulas", (long long)r[0]->count, (long long)r[1]->count);
-    for (int i = 0; i < 2; i++) sl_search_result_free(r[i]);
+    check_threads(t, &full_grammar, BOTH, BOTH);
 }
 
 static sl_status run_both(const sl_search_options *o) {
