@@ -131,18 +131,10 @@ static bool take_columns(both *v) {
 /* Directions orthogonal to the basis. */
 static bool find_directions(both *v) {
     cleared *c = &v->c;
-    const int rank = c->n;
-    int n = 0;
-    for (int r = 0; r < c->rows && n < DIMS; r++) {
-        double *to = c->basis + (rank + n) * c->rows, length;
-        for (int i = 0; i < c->rows; i++) to[i] = i == (r * 11) % c->rows;
-        if (!(sl_search__skeleton_project(to, &length, c, c->basis, rank + n) > 0.05)) continue;
-        for (int i = 0; i < c->rows; i++) to[i] /= length;
-        n++;
-    }
-    for (int r = 0; r < c->rows && n == DIMS; r++)
-        for (int d = 0; d < DIMS; d++) v->across[r * DIMS + d] = c->basis[(rank + d) * c->rows + r];
-    return n == DIMS;
+    if (!sl_search__skeleton_add_orthogonal(c, DIMS)) return false;
+    for (int r = 0; r < c->rows; r++)
+        for (int d = 0; d < DIMS; d++) v->across[r * DIMS + d] = c->basis[(c->n + d) * c->rows + r];
+    return true;
 }
 
 /* ---------------------------------------------------------------- variants ------------------ */

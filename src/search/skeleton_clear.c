@@ -318,6 +318,18 @@ static void set_weights(sl_skeletons *s) {
     }
 }
 
+/* What each way but SL_SKELETON__CLEAR_ALIKE does with some skeletons. */
+static const sl_par_fn screens[] = {
+    [SL_SKELETON__CLEAR_ALL] = screen_part,
+    [SL_SKELETON__CLEAR_SOME] = screen_part,
+    [SL_SKELETON__CLEAR_VARIED_BELOW] = sl_search__skeleton_vary,
+    [SL_SKELETON__CLEAR_VARIED_ABOVE] = sl_search__skeleton_vary,
+    [SL_SKELETON__CLEAR_VARIED_WIDE] = sl_search__skeleton_vary,
+    [SL_SKELETON__CLEAR_VARIED_TWO] = sl_search__skeleton_vary_two,
+    [SL_SKELETON__CLEAR_VARIED_TWO_MORE] = sl_search__skeleton_vary_two,
+    [SL_SKELETON__CLEAR_VARIED_BOTH] = sl_search__skeleton_vary_both,
+};
+
 sl_status sl_search__skeleton_clear_all(sl_skeletons *s, sl_search__skeleton_clearing how,
                                         int level) {
     bool done;
@@ -328,18 +340,10 @@ sl_status sl_search__skeleton_clear_all(sl_skeletons *s, sl_search__skeleton_cle
     sl_search__skeleton_clear_screening g = { s, sl_calloc((size_t)workers, sizeof *g.hits), how };
     if (!g.hits) return sl_fail_memory((size_t)workers, sizeof *g.hits, "skeletons");
     set_weights(s);
-    const bool two =
-        how == SL_SKELETON__CLEAR_VARIED_TWO || how == SL_SKELETON__CLEAR_VARIED_TWO_MORE;
-    const bool vary = how >= SL_SKELETON__CLEAR_VARIED_BELOW;
     if (how == SL_SKELETON__CLEAR_ALIKE)
         st = sl_search__skeleton_screen_alike(&done, s, g.hits);
     else
-        st = sl_par_for(s->job->pool, s->n_with_divisors, GRAIN,
-                        how == SL_SKELETON__CLEAR_VARIED_BOTH ? sl_search__skeleton_vary_both
-                        : two                                 ? sl_search__skeleton_vary_two
-                        : vary                                ? sl_search__skeleton_vary
-                                                              : screen_part,
-                        &g);
+        st = sl_par_for(s->job->pool, s->n_with_divisors, GRAIN, screens[how], &g);
     if (st == SL_OK) st = gather(&all, g.hits, workers);
     if (st == SL_OK && !sl_search__stop(s->job, true)) st = verify(s, &all, level);
     for (int w = 0; w < workers; w++) sl_free(g.hits[w].hit);

@@ -422,6 +422,8 @@ double sl_search__skeleton_project(double *v, double *length, const sl_search__s
                                    const double *basis, int n);
 /* The basis of all columns. */
 void sl_search__skeleton_push_all(sl_search__skeleton_cleared *c);
+/* Puts so many directions orthogonal to the basis behind it; c->n stays. false: too few. */
+bool sl_search__skeleton_add_orthogonal(sl_search__skeleton_cleared *c, int dims);
 /* Are y D and N dependent? *fits := false: there are too many columns to tell. */
 bool sl_search__skeleton_is_dependent(bool *fits, sl_search__skeleton_cleared *c);
 /* A factor of a term outside of the divisors that are cleared: its columns; returns how many. */

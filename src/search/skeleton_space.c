@@ -252,6 +252,19 @@ void sl_search__skeleton_push_all(cleared *c) {
         (void)push(c->basis, &c->n, &least, c, c->below.value[i], c->s->below);
 }
 
+bool sl_search__skeleton_add_orthogonal(cleared *c, int dims) {
+    const int rank = c->n;
+    int n = 0;
+    for (int r = 0; r < c->rows && n < dims; r++) {
+        double *to = c->basis + (rank + n) * c->rows, length;
+        for (int i = 0; i < c->rows; i++) to[i] = i == (r * 11) % c->rows;
+        if (!(sl_search__skeleton_project(to, &length, c, c->basis, rank + n) > 0.05)) continue;
+        for (int i = 0; i < c->rows; i++) to[i] /= length;
+        n++;
+    }
+    return n == dims;
+}
+
 /* Part of column i of D that is left beside those of D before it. */
 static double left_of_below(const cleared *c, int i) {
     double basis[CLEARED * ROWS], left = 1, least = 1;

@@ -56,20 +56,13 @@ static bool is_of_level(const variation *v, int columns) {
 /* Directions orthogonal to the basis. */
 static bool find_directions(variation *v, int columns) {
     cleared *c = &v->c;
-    int n = 0;
     const int rank = c->n, dims = dims_of(v);
-    for (int r = 0; r < c->rows && n < dims; r++) {
-        double *to = c->basis + (rank + n) * c->rows, length;
-        for (int i = 0; i < c->rows; i++) to[i] = i == (r * 11) % c->rows;
-        if (!(sl_search__skeleton_project(to, &length, c, c->basis, rank + n) > 0.05)) continue;
-        for (int i = 0; i < c->rows; i++) to[i] /= length;
-        n++;
-    }
+    if (!sl_search__skeleton_add_orthogonal(c, dims)) return false;
     for (int k = 0; k < columns; k++)
         for (int r = 0; r < c->rows; r++)
             for (int d = 0; d < dims; d++)
                 v->across[k][r * dims + d] = c->basis[(rank + d) * c->rows + r] * v->product[k][r];
-    return n == dims;
+    return true;
 }
 
 static bool is_nothing(const variation *v, int k, int i) {
